@@ -1,5 +1,5 @@
-// Files and folders. Every function takes paths as UTF-8 bytes, follows no shell rules, and says the
-// path in its error.
+// Files and folders. Every function takes paths as UTF-8 bytes, follows no shell rules, and says
+// the path in its error.
 #pragma once
 
 #include <sys/stat.h>
@@ -32,15 +32,15 @@ struct DirEntry {
   bool is_regular = false;
 };
 
-Result<FileStat> StatFile(const std::string& path);          // follows links
+Result<FileStat> StatFile(const std::string& path);  // follows links
 Result<FileStat> StatFd(const Fd& fd, const std::string& where);
 bool FileExists(const std::string& path);
 // The whole file; kInvalid where it is larger than `max_bytes`.
 Result<std::string> ReadFile(const std::string& path, size_t max_bytes = 64 << 20);
 Result<std::vector<DirEntry>> ListDir(const std::string& path);  // sorted by name, no "." and ".."
 Status MakeDirs(const std::string& path, mode_t mode = 0755);
-Status RemoveFile(const std::string& path);   // absent is fine
-Status RemoveTree(const std::string& path);   // absent is fine; does not follow links
+Status RemoveFile(const std::string& path);  // absent is fine
+Status RemoveTree(const std::string& path);  // absent is fine; does not follow links
 Status RenameFile(const std::string& from, const std::string& to);
 Result<std::string> CurrentDir();
 // Absolute and free of "." and ".." without asking the disk.

@@ -1,5 +1,5 @@
-// Lines for whoever operates the daemon: "time level module message". What a person may ask later is
-// an event in the ledger first; a log line is never the only record. Thread-safe.
+// Lines for whoever operates the daemon: "time level module message". What a person may ask later
+// is an event in the ledger first; a log line is never the only record. Thread-safe.
 #pragma once
 
 #include <fmt/core.h>

@@ -21,7 +21,7 @@ struct ProcessIdentity {
 
 Result<std::string> BootId();
 Result<ProcessIdentity> IdentifyProcess(pid_t pid);  // kNotFound where it is gone or a zombie
-bool IsAlive(const ProcessIdentity& identity);        // false after pid reuse or a reboot
+bool IsAlive(const ProcessIdentity& identity);       // false after pid reuse or a reboot
 Result<std::vector<std::string>> ProcessArguments(pid_t pid);
 // Parent of every process, for walking trees; a snapshot, best effort.
 std::vector<std::pair<pid_t, pid_t>> ProcessParents();

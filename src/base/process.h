@@ -1,5 +1,6 @@
 // Starts programs without a shell and owns them until they are reaped. Passive: the owner polls
-// pidfd() and calls Finish(). The destructor kills the whole process group of a child that still runs.
+// pidfd() and calls Finish(). The destructor kills the whole process group of a child that still
+// runs.
 #pragma once
 
 #include <sys/types.h>
@@ -22,14 +23,14 @@ struct ExitStatus {
 };
 
 struct Command {
-  std::vector<std::string> argv;                         // argv[0] is searched in PATH if it has no '/'
-  std::optional<std::vector<std::string>> environment;   // "K=V"; absent: inherit
-  std::string cwd;                                       // empty: inherit
-  int stdin_fd = -1;                                     // -1: /dev/null
-  int stdout_fd = -1;                                    // -1: inherit
-  int stderr_fd = -1;                                    // -1: inherit
-  bool new_session = false;                              // setsid(): survives the caller's terminal
-  bool new_group = true;                                 // own process group, so that a tree can be signalled
+  std::vector<std::string> argv;  // argv[0] is searched in PATH if it has no '/'
+  std::optional<std::vector<std::string>> environment;  // "K=V"; absent: inherit
+  std::string cwd;                                      // empty: inherit
+  int stdin_fd = -1;                                    // -1: /dev/null
+  int stdout_fd = -1;                                   // -1: inherit
+  int stderr_fd = -1;                                   // -1: inherit
+  bool new_session = false;                             // setsid(): survives the caller's terminal
+  bool new_group = true;  // own process group, so that a tree can be signalled
   int nice = 0;
 };
 
@@ -56,6 +57,12 @@ class Process {
   bool own_group_ = false;
   std::optional<ExitStatus> status_;
 };
+
+// The file that would be executed: as named if it has a '/', else the first in PATH. kNotFound, or
+// kDenied where there is only a file without permission.
+Result<std::string> FindProgram(const std::string& name,
+                                const std::optional<std::vector<std::string>>& environment,
+                                const std::string& cwd);
 
 struct Captured {
   ExitStatus status;

@@ -1,4 +1,5 @@
-// A reading is a value or a reason for its absence; never 0 for a failure, never the last value again.
+// A reading is a value or a reason for its absence; never 0 for a failure, never the last value
+// again.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Errors as values. A function that can fail returns Result<T> (or Status where there is nothing to
-// return); the caller adds context on the way up with Error::In() or the macros below. Exceptions of
-// other libraries are turned into Errors at the edge of the module that meets the library.
+// return); the caller adds context on the way up with Error::In() or the macros below. Exceptions
+// of other libraries are turned into Errors at the edge of the module that meets the library.
 #pragma once
 
 #include <cstdint>
@@ -77,11 +77,11 @@ void Ignore(const Result<T>&) {}
 #define STOKER_CONCAT_INNER(a, b) a##b
 #define STOKER_CONCAT(a, b) STOKER_CONCAT_INNER(a, b)
 // STOKER_TRY(status_expression): returns its error from the enclosing function.
-#define STOKER_TRY(expression)                                                        \
-  do {                                                                                \
-    if (auto stoker_status = (expression); !stoker_status) {                          \
-      return std::move(stoker_status).error();                                        \
-    }                                                                                 \
+#define STOKER_TRY(expression)                               \
+  do {                                                       \
+    if (auto stoker_status = (expression); !stoker_status) { \
+      return std::move(stoker_status).error();               \
+    }                                                        \
   } while (false)
 // STOKER_ASSIGN(auto x, result_expression): x is the value, or the error is returned.
 #define STOKER_ASSIGN(target, expression) \
