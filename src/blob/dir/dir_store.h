@@ -9,6 +9,8 @@
 
 namespace stoker::blob {
 
+// Creates `root` where it is absent. Later a root that has gone (an unmounted disk) is
+// kUnavailable, never created again.
 Result<std::unique_ptr<ObjectStore>> OpenDirStore(const std::string& root);
 
 }  // namespace stoker::blob
