@@ -1,5 +1,5 @@
-// Which metric judges a run, and which way is better: what the plan line says, else the field's usual
-// names in order (val/map50_95, val/accuracy, val/top1, …, then val/loss).
+// Which metric judges a run, and which way is better: what the plan line says, else the field's
+// usual names in order (val/map50_95, val/accuracy, val/top1, …, then val/loss).
 #pragma once
 
 #include <optional>

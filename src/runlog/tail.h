@@ -1,6 +1,6 @@
 // Reads what was appended to a text file since a mark, whole lines only. The mark (device, inode,
-// offset) is text that the caller stores with what it read, so that a crash repeats or loses nothing.
-// A file that was replaced or shrank is read again from its start.
+// offset) is text that the caller stores with what it read, so that a crash repeats or loses
+// nothing. A file that was replaced or shrank is read again from its start.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace stoker::runlog {
 
 struct TailBatch {
-  std::vector<std::string> lines;  // without newlines; a line over 1 MiB is cut and counted in `cut`
+  std::vector<std::string> lines;  // without newlines and empty lines; over 1 MiB: cut, see `cut`
   std::string mark;                // where the next call starts
   bool more = false;               // the byte budget ended the batch before the file did
   bool restarted = false;          // the file was replaced or shrank
