@@ -17,9 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "base/fd.h" from src/, "power.h" from the includer's own folder.
+// "base/fd.h" from src/, "sim/box.h" from the root, "tree.h" from the includer's own folder.
 const File* Resolve(const Tree& tree, const File& from, const std::string& include) {
   if (const File* file = tree.Find("src/" + include)) return file;
+  if (const File* file = tree.Find(include)) return file;
   return tree.Find(from.path.substr(0, from.path.rfind('/') + 1) + include);
 }
 
@@ -93,7 +94,8 @@ class Compilers {
                                       "-Wall",
                                       "-Wextra",
                                       "-Werror",
-                                      "-I" + options_.root + "/src"};
+                                      "-I" + options_.root + "/src",
+                                      "-I" + options_.root};
     words.insert(words.end(), options_.flags.begin(), options_.flags.end());
     for (const char* word : {"-x", "c++", "/dev/null", "-include"}) words.emplace_back(word);
     words.push_back(options_.root + "/" + header);
