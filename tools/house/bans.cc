@@ -17,7 +17,8 @@ enum class Use {
 struct Ban {
   Use use;
   std::initializer_list<std::string_view> words;
-  std::initializer_list<std::string_view> allowed;  // path prefixes; "*_test.cc" for all tests
+  std::initializer_list<std::string_view>
+      allowed;  // path prefixes; "*_test.cc": all that is for tests
   std::string_view advice;
 };
 
@@ -51,7 +52,7 @@ const Ban kBans[] = {
      {"sleep", "usleep", "nanosleep"},
      {"src/base/", "sim/"},
      "wait on a Clock, a channel or a condition"},
-    {Use::kNew, {"new", "delete"}, {}, "std::make_unique, or a container"},
+    {Use::kNew, {"new", "delete"}, {"test/", "*_test.cc"}, "std::make_unique, or a container"},
     {Use::kCall,
      {"open", "openat", "creat", "close", "rename", "unlink", "unlinkat", "fork", "vfork", "kill",
       "execv", "execve", "execvp", "waitpid", "dup2"},
@@ -79,7 +80,7 @@ constexpr size_t kColumns = 100;
 
 bool Allowed(const Ban& ban, std::string_view path) {
   return std::any_of(ban.allowed.begin(), ban.allowed.end(), [&](std::string_view prefix) {
-    return prefix == "*_test.cc" ? IsTest(path) : path.starts_with(prefix);
+    return prefix == "*_test.cc" ? ForTests(path) : path.starts_with(prefix);
   });
 }
 

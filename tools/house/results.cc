@@ -41,6 +41,7 @@ bool RanScenario(std::string_view path, const std::vector<TestCase>& cases) {
   std::string_view stem = path.substr(path.rfind('/') + 1);
   stem.remove_suffix(std::string_view(".scenario").size());
   return std::any_of(cases.begin(), cases.end(), [&](const TestCase& one) {
+    if (Names(one.file, path)) return true;
     const std::string name = one.name.substr(one.name.rfind('/') + 1);
     return Plain(name) == Plain(stem) || one.param.find(stem) != std::string::npos;
   });

@@ -66,10 +66,13 @@ TEST(TestsRan, DoesNotTakeOneFileForAnother) {
 }
 
 TEST(TestsRan, WantsEveryScenario) {
-  const Tree tree(
-      {{"test/scenarios/full-disk.scenario", ""}, {"test/scenarios/kill.scenario", ""}});
-  const auto report = CheckTestsRan(
-      tree, {}, {{"/any/test/s_test.cc", "All/Scenario.Holds/full_disk", "", false, false}});
+  const Tree tree({{"test/scenarios/full-disk.scenario", ""},
+                   {"test/scenarios/kill.scenario", ""},
+                   {"test/scenarios/port.scenario", ""}});
+  const auto report =
+      CheckTestsRan(tree, {},
+                    {{"/any/test/s_test.cc", "All/Scenario.Holds/full_disk", "", false, false},
+                     {"/any/test/scenarios/port.scenario", "Scenario.port", "", true, false}});
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_TRUE(report.findings[0].Line().starts_with("test/scenarios/kill.scenario:1: no test ran"));
 }

@@ -69,7 +69,7 @@ SizeReport MeasureSize(const Tree& tree, const SizeFigures& ratchet) {
            std::to_string(lines) + " lines, allowed are " + std::to_string(ratchet.file_max),
            "split it by what it does"});
     }
-    if (IsTest(file.path) || file.path.starts_with("test/")) continue;
+    if (ForTests(file.path)) continue;
     report.lines += lines;
     files.push_back({lines, file.path});
     for (const Function& f : Functions(file.text)) {

@@ -86,6 +86,11 @@ bool IsCode(std::string_view path) {
 
 bool IsTest(std::string_view path) { return path.ends_with("_test.cc"); }
 
+bool ForTests(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return IsTest(path) || path.starts_with("test/") || (IsHeader(path) && name.starts_with("test_"));
+}
+
 bool IsGenerated(std::string_view text) {
   const std::string_view head = text.substr(0, 400);
   return head.find("do not edit") != head.npos || head.find("DO NOT EDIT") != head.npos;

@@ -41,6 +41,7 @@ class Tree {
 bool IsCode(std::string_view path);       // .h .cc .cu .cuh
 bool IsHeader(std::string_view path);     // .h .cuh
 bool IsTest(std::string_view path);       // *_test.cc
+bool ForTests(std::string_view path);     // also test_*.h beside them, and all of test/
 bool IsGenerated(std::string_view text);  // says so in its first lines
 
 // "base" for "src/base/fd.h"; empty outside src/.
