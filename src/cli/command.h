@@ -27,6 +27,7 @@ Result<int> JobsCommand(Context& context, const std::vector<std::string>& args);
 Result<int> LogCommand(Context& context, const std::vector<std::string>& args);
 Result<int> LogsCommand(Context& context, const std::vector<std::string>& args);
 Result<int> PhotosCommand(Context& context, const std::vector<std::string>& args);
+Result<int> PlanCommand(Context& context, const std::vector<std::string>& args);
 Result<int> ReportCommand(Context& context, const std::vector<std::string>& args);
 Result<int> RestoreCommand(Context& context, const std::vector<std::string>& args);
 Result<int> RunCommand(Context& context, const std::vector<std::string>& args);
