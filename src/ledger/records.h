@@ -34,7 +34,7 @@ struct Card {
 };
 
 enum class JobState { kQueued, kRunning, kSucceeded, kFailed, kStopped, kLost };
-std::string_view JobStateName(JobState state);                    // "queued", "running", …
+std::string_view JobStateName(JobState state);  // "queued", "running", …
 std::optional<JobState> ParseJobState(std::string_view name);
 inline bool IsFinal(JobState s) { return s != JobState::kQueued && s != JobState::kRunning; }
 
@@ -58,19 +58,19 @@ struct Job {
   std::vector<std::string> command;
   std::string cwd;
   std::string user;
-  std::vector<int> gpus;               // indices as the user names them
-  std::vector<int64_t> cards;          // Card::id of the same, in the same order
+  std::vector<int> gpus;       // indices as the user names them
+  std::vector<int64_t> cards;  // Card::id of the same, in the same order
   WallTime created_at;
   std::optional<WallTime> started_at;
   std::optional<WallTime> ended_at;
   std::optional<int> exit_code;
   std::optional<int> signal;
-  std::string reason;                  // why it ended so, where it is not plain: "stopped by root"
-  std::string run_log;                 // path of the run log
-  std::string folder;                  // the job's folder under $STOKER_HOME/jobs
-  std::string environment_json;        // secrets redacted
-  std::string git_json;                // {"commit", "branch", "dirty"}
-  std::string plan_json;               // the run log's last `plan` line
+  std::string reason;            // why it ended so, where it is not plain: "stopped by root"
+  std::string run_log;           // path of the run log
+  std::string folder;            // the job's folder under $STOKER_HOME/jobs
+  std::string environment_json;  // secrets redacted
+  std::string git_json;          // {"commit", "branch", "dirty"}
+  std::string plan_json;         // the run log's last `plan` line
   std::optional<Best> best;
   std::optional<double> gpu_energy_j;  // set once, when the job has ended
   std::optional<double> last_epoch, epochs_planned;
