@@ -1,6 +1,6 @@
 // Copies job folders and run logs into the ledger. Run by whoever holds the ledger as writer: the
-// daemon once a second, or a command once when the daemon is down. Every Tick is idempotent: a kill at
-// any instant repeats or loses nothing.
+// daemon once a second, or a command once when the daemon is down. Every Tick is idempotent: a kill
+// at any instant repeats or loses nothing.
 #pragma once
 
 #include <map>
