@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "blob/object_store.h"
@@ -21,7 +22,9 @@ struct Restored {
   ledger::Checkpoint checkpoint;
   std::string path;
 };
-// `dest` is a file to create, or a folder (then the checkpoint's own name is used).
+// `dest` is a file to create, or a folder (then the checkpoint's own name is used; one that ends in
+// a slash is created). `best` without a file of that role is the one with the best metric, `last`
+// the newest. kNotFound where the job has no such checkpoint with a verified copy.
 Result<Restored> Restore(ledger::Ledger& ledger, blob::ObjectStore& store, const Wanted& wanted,
                          const std::string& dest, bool force);
 

@@ -1,0 +1,368 @@
+#include "vault/intake.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "vault/notes.h"
+#include "vault/roles.h"
+
+namespace stoker::vault {
+namespace {
+
+using ledger::Checkpoint;
+using ledger::CheckpointState;
+using ledger::Event;
+using ledger::Job;
+using ledger::JobState;
+
+constexpr Millis kJobsEvery{1000}, kRescanEvery{10'000}, kMarkEvery{300'000};
+// A version is looked at only when its file time is certainly older than any later write's.
+constexpr Millis kSettle{20};
+constexpr int kRescanShare = 50;               // looking again costs at most 1/50 of the time
+constexpr Millis kJobsKept{10 * 60'000};       // how long an ended job is still asked for
+constexpr Millis kClockSlack{24 * 3'600'000};  // of marks, against clocks that were set
+constexpr Millis kFirstReach{7 * 24 * 3'600'000};
+constexpr int kNamedFolderLimit = 64;
+constexpr size_t kMaxPath = 4096;
+constexpr std::string_view kWritten = "checkpoint.written";
+constexpr const char* kSinceMark = "vault.since";
+
+std::string FinalMark(int64_t job) { return "vault.final." + std::to_string(job); }
+
+}  // namespace
+
+Status Intake::Start() {
+  STOKER_ASSIGN(const std::optional<std::string> since, ledger_.Mark(kSinceMark));
+  const std::optional<int64_t> ms = since ? ParseInt(*since) : std::nullopt;
+  since_ = ms ? WallTime{*ms} - kClockSlack : clock_.Now() - kFirstReach;
+  ledger::EventFilter newest;
+  newest.limit = 1;
+  STOKER_ASSIGN(const std::vector<Event> events, ledger_.Events(newest));
+  last_event_ = events.empty() ? 0 : events.back().id;
+  next_mark_ = clock_.Mono() + kMarkEvery;
+  if (!finder_.watch_problem().empty()) log_.Warn("vault", "{}", finder_.watch_problem());
+  return Ok();
+}
+
+Status Intake::Poll(Millis wait) {
+  STOKER_ASSIGN(const std::vector<std::string> paths, finder_.Poll(wait));
+  for (const std::string& path : paths) STOKER_TRY(Observe(path));
+  return Ok();
+}
+
+Status Intake::Refresh() {
+  const MonoTime now = clock_.Mono();
+  if (now >= next_jobs_) {
+    STOKER_TRY(RefreshJobs());
+    STOKER_TRY(ReadWords());
+    next_jobs_ = now + kJobsEvery;
+  }
+  if (finder_.TakeOverflow()) next_rescan_ = now;
+  if (now >= next_rescan_) {
+    STOKER_TRY(RescanAll());
+    const std::chrono::nanoseconds took = clock_.Mono() - now;
+    next_rescan_ =
+        clock_.Mono() + std::max<std::chrono::nanoseconds>(kRescanEvery, took * kRescanShare);
+  }
+  return Ok();
+}
+
+Status Intake::RefreshJobs() {
+  ledger::JobFilter filter;
+  filter.since = since_;
+  STOKER_ASSIGN(const std::vector<Job> jobs, ledger_.Jobs(filter));
+  std::set<int64_t> met;
+  for (const Job& job : jobs) {
+    met.insert(job.id);
+    if (Followed* followed = following_.Find(job.id)) {
+      STOKER_TRY(Update(*followed, job));
+      continue;
+    }
+    if (job.state == JobState::kQueued || job.origin == ledger::JobOrigin::kImported) continue;
+    if (done_.count(job.id) != 0) continue;
+    STOKER_ASSIGN(const std::optional<std::string> final, ledger_.Mark(FinalMark(job.id)));
+    if (final) {
+      done_.insert(job.id);
+      continue;
+    }
+    STOKER_TRY(TakeUp(job));
+  }
+  for (auto& [id, followed] : following_.jobs()) {
+    if (met.count(id) != 0 || followed.ended) continue;
+    STOKER_ASSIGN(const Job job, ledger_.JobById(id));
+    STOKER_TRY(Update(followed, job));
+  }
+  // Not at first: jobs that ended while nobody kept the books may still be on their way into them.
+  if (clock_.Mono() < next_mark_) return Ok();
+  since_ = std::max(since_, clock_.Now() - kJobsKept);
+  WallTime reach = clock_.Now();
+  for (const auto& [id, followed] : following_.jobs()) {
+    if (followed.ended) reach = std::min(reach, followed.job.ended_at.value_or(WallTime{}));
+  }
+  STOKER_TRY(ledger_.Write([&](ledger::Writer& writer) {
+    return writer.SetMark(kSinceMark, std::to_string(reach.ms));
+  }));
+  next_mark_ = clock_.Mono() + kMarkEvery;
+  return Ok();
+}
+
+Status Intake::TakeUp(const Job& job) {
+  Followed& followed = following_.jobs()[job.id];
+  followed.job = job;
+  followed.ended = ledger::IsFinal(job.state);
+  const Status begun = Begin(followed);
+  if (!begun) following_.jobs().erase(job.id);  // the next refresh begins again
+  return begun;
+}
+
+Status Intake::Begin(Followed& followed) {
+  const Job& job = followed.job;
+  STOKER_TRY(book_.LoadJob(job.id));
+  if (job.cwd.starts_with('/')) {
+    STOKER_TRY(AddRoot(followed, CleanPath(job.cwd, "/"), config_.max_watched_folders));
+  }
+  ledger::EventFilter words;
+  words.job = job.id;
+  words.kind_prefix = kWritten;
+  STOKER_ASSIGN(const std::vector<Event> events, ledger_.Events(words));
+  for (const Event& event : events) STOKER_TRY(Hear(followed, event, /*only_gaps=*/true));
+  return RescanRoots(followed);
+}
+
+Status Intake::Update(Followed& followed, const Job& job) {
+  followed.job = job;
+  if (followed.ended || !ledger::IsFinal(job.state)) return Ok();
+  followed.ended = true;
+  next_rescan_ = clock_.Mono();  // the last look, now that nobody writes
+  for (auto& [id, row] : book_.open()) {
+    if (row.checkpoint.job == job.id) row.look_at = clock_.Mono();
+  }
+  return Ok();
+}
+
+Status Intake::AddRoot(Followed& followed, const std::string& root, int max_folders) {
+  if (!followed.roots.insert(root).second) return Ok();
+  if (!finder_.HasRoot(root)) finder_.AddRoot(root, max_folders);
+  for (const std::string& path : finder_.Rescan(root)) STOKER_TRY(Observe(path));
+  return Ok();
+}
+
+Status Intake::RescanRoots(Followed& followed) {
+  const std::set<std::string> roots = followed.roots;
+  for (const std::string& root : roots) {
+    for (const std::string& path : finder_.Rescan(root)) STOKER_TRY(Observe(path));
+  }
+  for (const auto& [path, told] : followed.told) STOKER_TRY(Observe(path));
+  if (followed.ended) followed.scanned = true;
+  return TellLimit(followed);
+}
+
+Status Intake::RescanAll() {
+  std::set<std::string> seen;
+  for (auto& [id, followed] : following_.jobs()) {
+    for (const std::string& root : followed.roots) {
+      if (!seen.insert(root).second) continue;
+      for (const std::string& path : finder_.Rescan(root)) STOKER_TRY(Observe(path));
+    }
+    for (const auto& [path, told] : followed.told) STOKER_TRY(Observe(path));
+  }
+  for (auto& [id, followed] : following_.jobs()) {
+    if (followed.ended) followed.scanned = true;
+    STOKER_TRY(TellLimit(followed));
+  }
+  return Ok();
+}
+
+Status Intake::TellLimit(Followed& followed) {
+  if (followed.limit_told) return Ok();
+  const bool limited = std::any_of(followed.roots.begin(), followed.roots.end(),
+                                   [&](const std::string& root) { return finder_.Limited(root); });
+  if (!limited && finder_.watch_problem().empty()) return Ok();
+  Event event;
+  event.at = clock_.Now();
+  event.kind = "vault.watch_limited";
+  event.severity = ledger::Severity::kNotice;
+  event.job = followed.job.id;
+  event.text = limited
+                   ? "the job's folder has more subfolders than are watched; checkpoints in the "
+                     "deepest ones are found only where the run log names them"
+                   : "checkpoints are found up to ten seconds late: " + finder_.watch_problem();
+  event.data_json = DumpJson(Json{{"max_folders", config_.max_watched_folders}});
+  STOKER_TRY(ledger_.Write([&](ledger::Writer& writer) -> Status {
+    STOKER_ASSIGN([[maybe_unused]] const int64_t id, writer.AddEvent(event));
+    return Ok();
+  }));
+  followed.limit_told = true;
+  return Ok();
+}
+
+Status Intake::ReadWords() {
+  ledger::EventFilter filter;
+  filter.after_id = last_event_;
+  filter.kind_prefix = kWritten;
+  STOKER_ASSIGN(const std::vector<Event> events, ledger_.Events(filter));
+  for (const Event& event : events) {
+    Followed* followed = event.job ? following_.Find(*event.job) : nullptr;
+    if (followed != nullptr) STOKER_TRY(Hear(*followed, event, /*only_gaps=*/false));
+    last_event_ = std::max(last_event_, event.id);
+  }
+  return Ok();
+}
+
+Status Intake::Hear(Followed& followed, const Event& event, bool only_gaps) {
+  const Result<Json> data = ParseJson(event.data_json, "event");
+  const std::optional<std::string> said = data ? JsonString(*data, "path") : std::nullopt;
+  if (!said || said->empty() || said->size() > kMaxPath) return Ok();
+  std::string path = CleanPath(*said, followed.job.cwd);
+  if (!FileExists(path) && !followed.job.folder.empty()) {
+    const std::string in_folder = CleanPath(*said, followed.job.folder);
+    if (FileExists(in_folder)) path = in_folder;
+  }
+  Told& told = followed.told[path];
+  const std::optional<std::string> role = JsonString(*data, "role");
+  if (role) told.role = ParseRole(*role);
+  told.epoch = JsonNumber(*data, "epoch");
+  told.fresh = true;
+  const Result<FileStat> stat = StatFile(path);
+  if (stat && stat->is_directory()) {
+    STOKER_TRY(AddRoot(followed, path, kNamedFolderLimit));
+  } else if (!finder_.Covers(DirName(path))) {
+    STOKER_TRY(AddRoot(followed, DirName(path), 1));  // that folder alone, not the tree below it
+  }
+  STOKER_TRY(Observe(path));
+  return Apply(followed, path, told, only_gaps);
+}
+
+Status Intake::Apply(Followed& followed, const std::string& path, Told& told, bool only_gaps) {
+  const Book::Latest* latest = book_.LatestOf(path);
+  if (!told.fresh || latest == nullptr || latest->job != followed.job.id) return Ok();
+  STOKER_ASSIGN(Checkpoint checkpoint, ledger_.CheckpointById(latest->id));
+  const bool knows_role = checkpoint.role != ledger::CheckpointRole::kUnknown;
+  if (told.role && !(only_gaps && knows_role)) checkpoint.role = *told.role;
+  if (told.epoch && !(only_gaps && checkpoint.epoch)) checkpoint.epoch = told.epoch;
+  STOKER_TRY(JoinMetrics(ledger_, followed.job, told.epoch.has_value(), checkpoint));
+  OpenRow* row = book_.Find(checkpoint.id);
+  if (row != nullptr) {
+    STOKER_TRY(book_.Save(*row, checkpoint));
+    row->epoch_told |= told.epoch.has_value();
+  } else {
+    STOKER_TRY(ledger_.Write([&](ledger::Writer& writer) -> Status {
+      STOKER_ASSIGN([[maybe_unused]] const int64_t id, writer.PutCheckpoint(checkpoint));
+      return Ok();
+    }));
+  }
+  told.fresh = false;
+  return Ok();
+}
+
+Status Intake::Observe(const std::string& path) {
+  const Result<std::optional<Version>> at = VersionAt(path);
+  if (!at) {
+    log_.Warn("vault", "{}", at.error().Line());
+    return Ok();
+  }
+  Book::Latest* latest = book_.LatestOf(path);
+  OpenRow* row = book_.OpenAt(path);
+  if (!*at) {
+    if (row == nullptr) return Ok();
+    return Vanish(*row, row->version(), "removed before it was sent");
+  }
+  const Version& version = **at;
+  if (latest != nullptr && latest->version.Same(version)) {
+    latest->version.inode = version.inode;
+    if (row != nullptr) row->inode = version.inode;
+    return Ok();
+  }
+  if (version.bytes == 0 && row == nullptr) return Ok();  // a name without content yet
+  Followed* owner = following_.OwnerOf(path, version, latest == nullptr ? 0 : latest->job);
+  if (owner == nullptr) {
+    if (row == nullptr) return Ok();
+    return Vanish(*row, row->version(), "written over before it was sent");
+  }
+  bool epoch_told = false;
+  Checkpoint checkpoint = Describe(*owner, path, epoch_told);
+  checkpoint.mtime_ns = version.mtime_ns;
+  STOKER_TRY(JoinMetrics(ledger_, owner->job, epoch_told, checkpoint));
+  STOKER_ASSIGN(OpenRow * made, book_.Put(std::move(checkpoint), version));
+  made->epoch_told = epoch_told;
+  made->look_at = clock_.Mono() + kSettle;
+  return Ok();
+}
+
+Checkpoint Intake::Describe(Followed& followed, const std::string& path, bool& epoch_told) const {
+  Checkpoint checkpoint;
+  checkpoint.job = followed.job.id;
+  checkpoint.path = path;
+  checkpoint.role = RoleFromName(path);
+  checkpoint.epoch = EpochFromName(path);
+  auto told = followed.told.find(path);
+  if (told == followed.told.end()) told = followed.told.find(DirName(path));
+  if (told != followed.told.end()) {
+    if (told->second.role) checkpoint.role = *told->second.role;
+    if (told->second.fresh && told->second.epoch) checkpoint.epoch = told->second.epoch;
+    if (told->first == path) told->second.fresh = false;
+  }
+  epoch_told = checkpoint.epoch.has_value();
+  return checkpoint;
+}
+
+Status Intake::Vanish(OpenRow& row, const Version& last, const std::string& why) {
+  Checkpoint changed = row.checkpoint;
+  if (book_.IsElsewhere(changed.path, last)) {
+    changed.state = CheckpointState::kSuperseded;
+    changed.reason = "renamed";
+    return book_.Save(row, changed);
+  }
+  const bool was_whole = changed.state != CheckpointState::kSeen;
+  changed.state = CheckpointState::kGone;
+  changed.reason = why;
+  return book_.Save(row, changed, [&](ledger::Writer& writer) -> Status {
+    if (!was_whole) return Ok();
+    STOKER_ASSIGN(
+        [[maybe_unused]] const int64_t id,
+        writer.AddEvent(CheckpointEvent(clock_.Now(), "checkpoint.gone", ledger::Severity::kWarning,
+                                        changed, "was " + why)));
+    return Ok();
+  });
+}
+
+Status Intake::Finish() {
+  std::vector<int64_t> finished;
+  for (const auto& [id, followed] : following_.jobs()) {
+    if (followed.ended && followed.scanned && !book_.HasUnexamined(id)) finished.push_back(id);
+  }
+  for (const int64_t id : finished) {
+    STOKER_TRY(ledger_.Write([&](ledger::Writer& writer) {
+      return writer.SetMark(FinalMark(id), FormatTime(clock_.Now()));
+    }));
+    const std::set<std::string> roots = std::move(following_.Find(id)->roots);
+    following_.jobs().erase(id);
+    for (const std::string& root : roots) {
+      if (!following_.Uses(root)) finder_.RemoveRoot(root);
+    }
+    book_.DropJob(id);
+    done_.insert(id);
+  }
+  return Ok();
+}
+
+void Intake::LookAgain() { next_jobs_ = next_rescan_ = clock_.Mono(); }
+
+bool Intake::IsOver(int64_t job) {
+  const Followed* followed = following_.Find(job);
+  return followed == nullptr || (followed->ended && followed->scanned);
+}
+
+const Job* Intake::JobOf(int64_t job) {
+  const Followed* followed = following_.Find(job);
+  return followed == nullptr ? nullptr : &followed->job;
+}
+
+}  // namespace stoker::vault
