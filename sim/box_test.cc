@@ -72,7 +72,7 @@ TEST_F(BoxTest, AFileInTheLoadFolderSpeaksForItsProcess) {
   EXPECT_TRUE(box->processes(0).empty());
   ASSERT_TRUE(WriteDurably(load, R"({"busy_ratio":0.9,"power_ratio":0.5})"));
   box->Advance(kSecond);
-  EXPECT_EQ(box->view(1).load.busy_ratio, 0.9);
+  EXPECT_DOUBLE_EQ(box->view(1).load.busy_ratio, 0.9);
   ASSERT_TRUE(WriteDurably(load, "{broken"));
   box->Advance(kSecond);
   EXPECT_TRUE(box->processes(1).empty());
@@ -87,7 +87,7 @@ TEST_F(BoxTest, AnInheritedFileLoadsOnce) {
   ASSERT_TRUE(WriteDurably(Path("load.json"), R"({"busy_ratio":0.5})"));
   box->Advance(kSecond);
   ASSERT_EQ(box->processes(0).size(), 1u);
-  EXPECT_EQ(box->view(0).load.busy_ratio, 0.5);
+  EXPECT_DOUBLE_EQ(box->view(0).load.busy_ratio, 0.5);
   ASSERT_TRUE(WriteDurably(Path("load.json"),
                            R"({"busy_ratio":0.5,"pid":)" + std::to_string(second.pid()) + "}"));
   box->Advance(kSecond);
@@ -102,9 +102,9 @@ TEST_F(BoxTest, PhasesRunOnTheBoxesClock) {
       R"({"phases":[{"wall_s":10,"busy_ratio":0.1},{"wall_s":10,"busy_ratio":0.8}]})"));
   Process sleeper = Sleeper({"CUDA_VISIBLE_DEVICES=0", "STOKER_SIM_LOAD=" + Path("load.json")});
   box->Advance(5 * kSecond);
-  EXPECT_EQ(box->view(0).load.busy_ratio, 0.1);
+  EXPECT_DOUBLE_EQ(box->view(0).load.busy_ratio, 0.1);
   box->Advance(10 * kSecond);
-  EXPECT_EQ(box->view(0).load.busy_ratio, 0.8);
+  EXPECT_DOUBLE_EQ(box->view(0).load.busy_ratio, 0.8);
 }
 
 TEST_F(BoxTest, ABrokenDescriptionChangesNothing) {

@@ -9,7 +9,7 @@ namespace {
 
 CardState After(const CardSpec& spec, const Load& load, double seconds) {
   CardState state = StartState(spec);
-  for (double t = 0; t < seconds; t += 0.1) Step(spec, load, 0.1, state);
+  for (int i = 0; i < std::lround(seconds * 10); ++i) Step(spec, load, 0.1, state);
   return state;
 }
 

@@ -30,8 +30,8 @@ class TrainerTest : public testing::Test {
   std::string Path(const std::string& name) const { return dir_->path() + "/" + name; }
   std::vector<runlog::RunEvent> Log() {
     std::vector<runlog::RunEvent> events;
-    const auto text = ReadFile(Path("run.jsonl"));
-    for (const std::string_view line : Split(text.value_or(""), '\n')) {
+    const std::string text = ReadFile(Path("run.jsonl")).value_or("");
+    for (const std::string_view line : Split(text, '\n')) {
       if (line.empty()) continue;
       auto event = runlog::ParseLine(line);
       EXPECT_TRUE(event) << line;
@@ -53,7 +53,9 @@ TEST_F(TrainerTest, WritesARunLogAndCheckpoints) {
   for (const runlog::RunEvent& event : Log()) {
     ++kinds[event.kind];
     if (event.kind == runlog::Kind::kCheckpoint) ++roles[event.role];
-    if (event.kind == runlog::Kind::kEpoch) EXPECT_EQ(event.metrics.count("val/accuracy"), 1u);
+    if (event.kind == runlog::Kind::kEpoch) {
+      EXPECT_EQ(event.metrics.count("val/accuracy"), 1u);
+    }
   }
   EXPECT_EQ(kinds[runlog::Kind::kPlan], 1);
   EXPECT_EQ(kinds[runlog::Kind::kEpoch], 5);
