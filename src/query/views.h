@@ -16,19 +16,19 @@ namespace stoker::query {
 // A job with what the joins add.
 struct JobView {
   ledger::Job job;
-  double wall_s = 0;                       // so far, where it runs
-  std::optional<double> gpu_energy_j;      // so far, where it runs
-  std::optional<double> progress_ratio;    // epochs done of planned
+  double wall_s = 0;                     // so far, where it runs
+  std::optional<double> gpu_energy_j;    // so far, where it runs
+  std::optional<double> progress_ratio;  // epochs done of planned
   std::optional<double> eta_s;
 };
 
 // A card now: the newest reading of each metric by its name in metrics.json.
 struct CardNow {
   ledger::Card card;
-  double age_s = 0;                        // since the newest reading; old data must look old
+  double age_s = 0;  // since the newest reading; old data must look old
   std::map<std::string, Reading<double>> readings;
-  std::vector<std::string> throttle;       // names of the reasons in force that cost speed
-  std::vector<int64_t> jobs;               // running jobs on it
+  std::vector<std::string> throttle;  // names of the reasons in force that cost speed
+  std::vector<int64_t> jobs;          // running jobs on it
 };
 
 struct Now {
@@ -37,18 +37,18 @@ struct Now {
   bool simulated = false;
   std::vector<CardNow> cards;
   std::map<std::string, Reading<double>> host;  // by metric name
-  std::vector<Reading<double>> cores;            // busy ratio by core
+  std::vector<Reading<double>> cores;           // busy ratio by core
   double host_age_s = 0;
   std::vector<JobView> running;
-  double gpu_power_w = 0;                  // sum over cards that answered
+  double gpu_power_w = 0;  // sum over cards that answered
   int cards_answering = 0;
 };
 
 struct ThrottleUse {
-  std::string reason;                      // "power_cap", "hw_thermal", …
+  std::string reason;  // "power_cap", "hw_thermal", …
   int64_t samples = 0;
-  std::optional<double> seconds;           // from the card's own counters, where it has them
-  std::optional<double> first_s, last_s;   // seconds after the start of the job
+  std::optional<double> seconds;          // from the card's own counters, where it has them
+  std::optional<double> first_s, last_s;  // seconds after the start of the job
 };
 
 // One card over the window of a job.
@@ -56,15 +56,18 @@ struct CardUse {
   int gpu = 0;
   int64_t card = 0;
   std::string name;
-  int64_t samples = 0;                     // reads with a busy or power value
-  int64_t unread = 0;                      // reads that gave neither
+  int64_t samples = 0;  // reads with a busy or power value
+  int64_t unread = 0;   // reads that gave neither
   std::optional<double> busy_mean_ratio, power_mean_w, power_peak_w;
-  std::optional<double> energy_j;          // counter where there is one, else the integral
+  std::optional<double> energy_j;  // counter where there is one, else the integral
   std::optional<double> energy_counter_j, energy_integral_j;
   std::optional<double> temperature_mean_c, temperature_max_c, margin_min_c;
   std::optional<double> memory_peak_bytes, limit_w;
-  int64_t throttled_samples = 0;           // reads with a reason that costs speed
+  int64_t throttled_samples = 0;  // reads with a reason that costs speed
   std::vector<ThrottleUse> throttle;
+  std::optional<double> period_s;    // median time between reads
+  double energy_gap_s = 0;           // seconds of the job that energy_j does not cover
+  std::vector<int64_t> shared_with;  // other jobs that had the card in the same window
 };
 
 struct UseTotal {
@@ -72,6 +75,7 @@ struct UseTotal {
   int64_t unread = 0;
   int64_t throttled_samples = 0;
   std::optional<double> gpu_energy_j, busy_mean_ratio, power_mean_w, power_peak_w;
+  std::optional<double> after_best_energy_j;  // the part of gpu_energy_j after the best was reached
 };
 
 struct HostUse {
@@ -84,6 +88,7 @@ struct JobUse {
   std::vector<CardUse> cards;
   UseTotal total;
   HostUse host;
+  WallTime from, to;  // the window: the job's start to its end, or to now
 };
 
 // One metric of a run against epochs (or steps, where it has no epochs).
@@ -109,7 +114,7 @@ struct JobDetail {
 // A line for a chart.
 struct SeriesView {
   ledger::Series series;
-  std::string label;                       // "GPU 3", "core 5", "host"
+  std::string label;  // "GPU 3", "core 5", "host"
   std::vector<ledger::Bucket> buckets;
 };
 
