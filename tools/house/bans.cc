@@ -42,7 +42,8 @@ const Ban kBans[] = {
      "write to the stream you were given, or base/log.h"},
     {Use::kWord,
      {"system_clock::now", "steady_clock::now", "high_resolution_clock"},
-     {"src/base/", "sim/", "bench/", "tools/", "test/"},
+     // Asio's timers know this clock alone.
+     {"src/base/", "src/web/server.cc", "sim/", "bench/", "fuzz/", "tools/", "test/", "*_test.cc"},
      "ask the Clock you were given: base/clock.h"},
     {Use::kWord,
      {"sleep_for", "sleep_until"},
