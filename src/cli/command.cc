@@ -37,6 +37,7 @@ std::vector<Command> Commands() {
       {"vault", "the state of the copies; verify them", VaultCommand},
       {"explain", "where a job's time, power and accuracy went", ExplainCommand},
       {"report", "write the notebook of one or more jobs", ReportCommand},
+      {"import", "take a log of nvidia-smi or another trainer's run in as a job", ImportCommand},
       {"plan", "capping and parking under a power budget: what if", PlanCommand},
       {"photos", "make demo photos, check a folder of photos", PhotosCommand},
       {"doctor", "what this machine can and cannot do for Stoker", DoctorCommand},

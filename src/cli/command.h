@@ -22,6 +22,7 @@ Result<int> CheckpointsCommand(Context& context, const std::vector<std::string>&
 Result<int> DoctorCommand(Context& context, const std::vector<std::string>& args);
 Result<int> EventsCommand(Context& context, const std::vector<std::string>& args);
 Result<int> ExplainCommand(Context& context, const std::vector<std::string>& args);
+Result<int> ImportCommand(Context& context, const std::vector<std::string>& args);
 Result<int> JobCommand(Context& context, const std::vector<std::string>& args);
 Result<int> JobsCommand(Context& context, const std::vector<std::string>& args);
 Result<int> LogCommand(Context& context, const std::vector<std::string>& args);

@@ -143,7 +143,7 @@ Status PutCards(ledger::Writer& writer, const SmiLog& log, ledger::Job& job,
   STOKER_ASSIGN(const int64_t box,
                 writer.PutBox({.hostname = fmt::format("imported with job {}", job.id),
                                .facts_json = "{}",
-                               .seen_at = *job.ended_at}));
+                               .seen_at = job.created_at}));
   job.gpus = GpusOf(log);
   job.cards.clear();
   for (const int gpu : job.gpus) {
@@ -156,7 +156,7 @@ Status PutCards(ledger::Writer& writer, const SmiLog& log, ledger::Job& job,
                                               .uuid = uuid,
                                               .name = row->name,
                                               .present = false,
-                                              .seen_at = *job.ended_at}));
+                                              .seen_at = job.created_at}));
     job.cards.push_back(cards[gpu]);
   }
   return Ok();
@@ -225,7 +225,7 @@ Result<Imported> Import(const Home& home, const ImportRequest& request, const Cl
 
 Status TakeSidecar(const std::string& folder, ledger::Ledger& ledger, ledger::Job& job) {
   const std::string path = JoinPath(folder, kSidecar);
-  if (!FileExists(path) || !job.ended_at) return Ok();
+  if (!FileExists(path)) return Ok();
   const std::string mark = fmt::format("import/{}/sidecar", job.id);
   STOKER_ASSIGN(const auto taken, ledger.Mark(mark));
   if (taken) return Ok();

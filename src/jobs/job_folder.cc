@@ -210,6 +210,7 @@ Result<std::pair<int64_t, std::string>> NewJobFolder(const std::string& jobs_dir
 Status WriteSpec(const std::string& folder, const JobSpec& spec) {
   const Json json = {{"schema_version", 1},
                      {"id", spec.id},
+                     {"origin", ledger::JobOriginName(spec.origin)},
                      {"name", spec.name},
                      {"command", BytesListJson(spec.command)},
                      {"cwd", BytesJson(spec.cwd)},
@@ -234,7 +235,10 @@ Result<JobSpec> ReadSpec(const std::string& folder) {
   const auto command = BytesList(json, "command");
   const auto environment = BytesList(json, "environment");
   const auto created = TimeAt(json, "created_at");
-  if (spec.id <= 0 || !command || command->empty() || !environment || !created)
+  spec.origin = ledger::ParseJobOrigin(JsonString(json, "origin").value_or(""))
+                    .value_or(ledger::JobOrigin::kLaunched);
+  const bool needs_command = spec.origin != ledger::JobOrigin::kImported;
+  if (spec.id <= 0 || !command || (command->empty() && needs_command) || !environment || !created)
     return Corrupt("\"id\", \"command\", \"environment\" or \"created_at\" is missing", path);
   spec.command = *command;
   spec.environment = *environment;

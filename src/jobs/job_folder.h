@@ -27,8 +27,9 @@ namespace stoker::jobs {
 
 struct JobSpec {
   int64_t id = 0;
+  ledger::JobOrigin origin = ledger::JobOrigin::kLaunched;
   std::string name;
-  std::vector<std::string> command;
+  std::vector<std::string> command;  // empty only where imported files do not tell it
   std::string cwd;
   std::string user;
   std::vector<int> gpus;
