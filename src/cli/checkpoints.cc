@@ -1,4 +1,4 @@
-// stoker checkpoints, stoker restore and stoker vault.
+// stoker checkpoints and stoker restore.
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
@@ -11,8 +11,6 @@
 #include "query/query.h"
 #include "report/json.h"
 #include "vault/restore.h"
-#include "vault/status.h"
-#include "vault/verify.h"
 
 namespace stoker::cli {
 
