@@ -212,8 +212,25 @@ Status Db::SyncLog() {
   return Ok();
 }
 
+// A failed COMMIT leaves no errno with the connection, but the file that failed remembers it.
+int Db::SystemError() {
+  if (const int number = sqlite3_system_errno(db_); number != 0) return number;
+  for (const int which : {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER}) {
+    sqlite3_file* file = nullptr;
+    int number = 0;
+    if (sqlite3_file_control(db_, "main", which, &file) != SQLITE_OK || file == nullptr ||
+        file->pMethods == nullptr) {
+      continue;
+    }
+    file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
+    if (number != 0) return number;
+  }
+  return 0;
+}
+
 Error Db::Failure(int rc) {
-  Error error = FromSqlite(rc, sqlite3_system_errno(db_), sqlite3_errmsg(db_), path_);
+  const int system_error = (rc & 0xff) == SQLITE_IOERR ? SystemError() : sqlite3_system_errno(db_);
+  Error error = FromSqlite(rc, system_error, sqlite3_errmsg(db_), path_);
   if (error.code == Code::kCorrupt && !damage_) damage_ = error;
   return error;
 }

@@ -122,6 +122,7 @@ class Db {
   Db(sqlite3* db, std::string path) : db_(db), path_(std::move(path)) {}
   Result<Query> Prepare(const char* sql);
   void GiveBack(const char* sql, sqlite3_stmt* statement);
+  int SystemError();
   Error Failure(int rc);
 
   sqlite3* db_;
