@@ -9,6 +9,7 @@ import { toEvents, toExplanation, toJob } from '/model.js';
 import { EventList, Panel, State, Trouble, Value } from '/parts.js';
 
 const REFRESH_MS = 5000;
+const MAX_EVENTS = 50;
 
 // Job, explanation and events of one id; again while it runs, and when it has news.
 function useJob(id) {
@@ -18,17 +19,16 @@ function useJob(id) {
     let timer = null;
     const load = async () => {
       try {
-        const [job, explained, events] = await Promise.all([
+        const [job, explained] = await Promise.all([
           get(`/api/v1/jobs/${id}`),
           get(`/api/v1/explain/${id}`).catch((error) => ({ failed: error })),
-          get(`/api/v1/events?job=${id}&limit=50`),
         ]);
         if (!open) return;
         const next = toJob(job);
         setData({
           job: next,
           explanation: explained.failed ? explained : toExplanation(explained),
-          events: toEvents(events).reverse(),
+          events: toEvents(job.job).reverse().slice(0, MAX_EVENTS),
           error: null,
         });
         if (next.state === 'running' || next.state === 'queued') timer = setTimeout(load, REFRESH_MS);
