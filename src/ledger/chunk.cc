@@ -8,6 +8,7 @@ namespace {
 
 enum Kind : uint8_t { kTick = 1, kTimes = 2, kColumn = 3, kTier = 4 };
 constexpr size_t kCheckBytes = 4;
+constexpr uint64_t kMaxSeries = uint64_t{1} << 62;
 constexpr auto kLastAbsence = static_cast<uint8_t>(Absence::kNotYet);
 
 // FNV-1a: one changed byte always changes it. Against decay, not against forgery.
@@ -82,6 +83,7 @@ Result<std::vector<TickEntry>> ChunkCodec::DecodeTick(std::string_view bytes) {
   for (size_t i = 0; i < count; ++i) {
     const uint64_t head = in.Varint();
     series += head >> 1;
+    if (head < 2 || series > kMaxSeries) in.Fail();  // ids begin at 1 and ascend
     TickEntry entry{static_cast<int64_t>(series), 0, Absence::kNone};
     if ((head & 1) != 0) {
       const uint8_t absence = in.Byte();
