@@ -26,18 +26,19 @@ struct DiskReading {
 };
 
 struct NetReading {
-  std::string name;  // "eth0"; not lo
+  std::string name;  // "eth0"; hardware alone where there is any, else all but lo
   Reading<double> received_bytes_per_s, sent_bytes_per_s;
 };
 
 struct HostReading {
   WallTime at;
-  Reading<Ratio> cpu_busy;                   // of all cores together
+  Reading<Ratio> cpu_busy;  // of all cores together
   std::vector<Reading<Ratio>> core_busy;
   Reading<double> load_1m;
-  Reading<Bytes> memory_used;                // total minus available
+  Reading<Bytes> memory_used;  // total minus available
   Reading<Bytes> swap_used;
-  Reading<Ratio> pressure_cpu, pressure_io, pressure_memory;  // PSI "some" share since the last read
+  Reading<Ratio> pressure_cpu, pressure_io,
+      pressure_memory;  // PSI "some" share since the last read
   std::vector<DiskReading> disks;
   std::vector<NetReading> nets;
 };

@@ -45,6 +45,12 @@ Reading<Joules> Energy(const Reading<uint64_t>& millijoules) {
   return Within<Joules>(millijoules, 1e-3, 0, 1e15, [](double j) { return Joules(j); });
 }
 
+// Shown beside what is asked for in slow cycles only.
+std::string CostText(std::chrono::nanoseconds cost) {
+  if (cost <= Card::kDear) return {};
+  return fmt::format(" ({} us, slow cycles)", cost.count() / 1000);
+}
+
 Reading<int> SmallNumber(const Reading<uint64_t>& raw, int most) {
   return Within<int>(raw, 1, 1, most, [](double n) { return static_cast<int>(n); });
 }
@@ -96,10 +102,12 @@ Reading<uint64_t> DecodeField(const FieldValue& field) {
   }
 }
 
-Card::Card(const Functions& functions, int index, Device handle) : f_(functions), handle_(handle) {
+Card::Card(const Functions& functions, int index, Device handle, const Clock& clock)
+    : f_(functions), handle_(handle), clock_(clock) {
   identity_.index = index;
   AskIdentity();
   AskFieldSupport();
+  AskCosts();
   AskLimits();
   AskSlowdown();
 }
@@ -199,7 +207,40 @@ void Card::AskFieldSupport() {
     const int own = code == kSuccess ? answers[i].code : code;
     // An id that is too new for a driver may also be called an invalid argument.
     field_works_[i] = !IsForEver(own) && own != kInvalidArgument;
-    if (field_works_[i]) asked_.push_back(fields_[i]);
+  }
+}
+
+template <typename Ask>
+std::chrono::nanoseconds Card::CostOf(Ask ask) const {
+  auto least = std::chrono::nanoseconds::max();
+  for (int i = 0; i < 2; ++i) {
+    const MonoTime begin = clock_.Mono();
+    ask();
+    least = std::min(least, clock_.Mono() - begin);
+  }
+  return least;
+}
+
+// Most answers lie ready in the driver and cost a quarter of a microsecond; a few are fetched from
+// the card each time and cost milliseconds of a core: on an H200 the energy counter alone 3.4 ms.
+void Card::AskCosts() {
+  for (size_t i = 0; i < kFieldCount; ++i) {
+    if (!field_works_[i]) continue;
+    FieldValue field = fields_[i];
+    field_cost_[i] = CostOf([&] { f_.field_values(handle_, 1, &field); });
+    asked_.push_back(static_cast<Field>(i));
+  }
+  const auto dear = std::stable_partition(asked_.begin(), asked_.end(),
+                                          [this](Field f) { return field_cost_[f] <= kDear; });
+  cheap_ = static_cast<size_t>(dear - asked_.begin());
+  answers_.resize(asked_.size());
+  if (f_.margin != nullptr) {
+    MarginTemperature margin = {VersionOf<MarginTemperature>(1), 0};
+    margin_cost_ = CostOf([&] { f_.margin(handle_, &margin); });
+  }
+  if (!field_works_[kEnergy] && f_.energy != nullptr) {
+    uint64_t millijoules = 0;
+    energy_call_cost_ = CostOf([&] { f_.energy(handle_, &millijoules); });
   }
 }
 
@@ -245,42 +286,47 @@ Reading<uint64_t> Card::Number(Call call, AskU32* ask) {
                   [&](uint32_t* out) { return ask(handle_, out); });
 }
 
-GpuReading Card::Read(const ReadPlan& plan, const Clock& clock) {
+GpuReading Card::Read(const ReadPlan& plan) {
   // A card that was lost may have come back: each read finds out afresh with its first call.
   lost_ = false;
-  const MonoTime begin = clock.Mono();
+  slow_ = plan.slow;
+  const MonoTime begin = clock_.Mono();
   GpuReading out;
-  out.at = clock.Now();
+  out.at = clock_.Now();
   ReadFields(out);
   ReadPower(out);
   ReadLoad(out);
   ReadHeat(out);
-  if (plan.slow) ReadSlow(out);
+  if (slow_) ReadSlow(out);
   if (lost_) {
     const WallTime at = out.at;
-    out = NothingBecause(Absence::kLost, clock);
+    out = NothingBecause(Absence::kLost, clock_);
     out.at = at;
   }
-  out.took = clock.Mono() - begin;
+  out.took = clock_.Mono() - begin;
   return out;
 }
 
 Reading<uint64_t> Card::FieldNumber(Field field) const {
   if (!field_works_[field]) return Absence::kUnsupported;
+  if (!slow_ && field_cost_[field] > kDear) return Absence::kNotYet;
   return DecodeField(fields_[field]);
 }
 
 void Card::ReadFields(GpuReading& out) {
-  if (!asked_.empty()) {
-    for (FieldValue& field : asked_) field.code = kNoData;
-    const int code = f_.field_values(handle_, static_cast<int>(asked_.size()), asked_.data());
-    if (AbsenceOf(code) == Absence::kLost) lost_ = true;
-    size_t next = 0;
-    for (size_t i = 0; i < kFieldCount; ++i) {
-      if (!field_works_[i]) continue;
-      fields_[i] = asked_[next++];
-      if (code != kSuccess) fields_[i].code = code;
-      if (AbsenceOf(fields_[i].code) == Absence::kLost) lost_ = true;
+  const size_t count = slow_ ? asked_.size() : cheap_;
+  if (count > 0) {
+    for (size_t i = 0; i < count; ++i) {
+      answers_[i] = {};
+      answers_[i].field_id = fields_[asked_[i]].field_id;
+      answers_[i].code = kNoData;
+    }
+    const int code = f_.field_values(handle_, static_cast<int>(count), answers_.data());
+    for (size_t i = 0; i < count; ++i) {
+      FieldValue& field = fields_[asked_[i]];
+      field = answers_[i];
+      if (code != kSuccess) field.code = code;
+      if (AbsenceOf(field.code) == Absence::kLost) lost_ = true;
     }
   }
   const auto nanoseconds = [this](Field field) { return FieldNumber(field); };
@@ -301,7 +347,7 @@ void Card::ReadPower(GpuReading& out) {
     out.energy = Energy(FieldNumber(kEnergy));
   } else if (Skip(kCallEnergy, reinterpret_cast<const void*>(f_.energy))) {
     out.energy = SkipReason();
-  } else {
+  } else if (slow_ || energy_call_cost_ <= kDear) {
     uint64_t millijoules = 0;
     const int code = f_.energy(handle_, &millijoules);
     if (code != kSuccess) {
@@ -377,6 +423,7 @@ Reading<Celsius> Card::Margin(const Reading<Celsius>& temperature) {
     return *identity_.slowdown_at - *temperature;
   }
   if (Skip(kCallMargin, reinterpret_cast<const void*>(f_.margin))) return SkipReason();
+  if (!slow_ && margin_cost_ > kDear) return Absence::kNotYet;
   MarginTemperature margin = {VersionOf<MarginTemperature>(1), 0};
   const int code = f_.margin(handle_, &margin);
   if (code != kSuccess) return Refused(kCallMargin, code);
@@ -456,20 +503,28 @@ void Card::ReadSlow(GpuReading& out) {
   out.processes = Processes();
 }
 
+std::string Card::SourceOf(Field field, uint32_t id, bool call) const {
+  std::string source = call ? "call" : "none";
+  if (field_works_[field]) source = fmt::format("field {}", id);
+  const auto cost = field_works_[field] ? field_cost_[field]
+                    : field == kEnergy  ? energy_call_cost_
+                                        : std::chrono::nanoseconds(0);
+  return source + CostText(cost);
+}
+
 std::string Card::Sources() const {
-  const auto source = [](bool field, uint32_t id, bool call) {
-    if (field) return fmt::format("field {}", id);
-    return std::string(call ? "call" : "none");
-  };
   const bool power_call = f_.power_usage != nullptr && !refused_.test(kCallPower);
   const bool energy_call = f_.energy != nullptr && !refused_.test(kCallEnergy);
   const bool margin_call = f_.margin != nullptr && !refused_.test(kCallMargin);
-  return fmt::format("power_average={}, power_instant={}, energy={}, throttled={}, margin={}",
-                     source(field_works_[kPowerAverage], kFieldPowerAverageMw, power_call),
-                     source(field_works_[kPowerInstant], kFieldPowerInstantMw, false),
-                     source(field_works_[kEnergy], kFieldEnergyMj, energy_call),
-                     source(field_works_[kThrottledPower], kFieldThrottledPowerNs, false),
-                     margin_from_threshold_ ? "threshold" : source(false, 0, margin_call));
+  std::string margin = margin_call ? "call" + CostText(margin_cost_) : "none";
+  if (margin_from_threshold_) margin = "threshold";
+  return fmt::format(
+      "power_average={}, power_instant={}, energy={}, power_cap_time={}, heat_time={}, margin={}",
+      SourceOf(kPowerAverage, kFieldPowerAverageMw, power_call),
+      SourceOf(kPowerInstant, kFieldPowerInstantMw, false),
+      SourceOf(kEnergy, kFieldEnergyMj, energy_call),
+      SourceOf(kThrottledPower, kFieldThrottledPowerNs, false),
+      SourceOf(kThrottledHwThermal, kFieldThrottledHwThermalNs, false), margin);
 }
 
 }  // namespace stoker::device::nvml

@@ -16,17 +16,20 @@ namespace stoker::device::nvml {
 
 class Card {
  public:
-  // Asks who the card is; what it does not say stays empty or absent. `functions` must outlive it.
-  Card(const Functions& functions, int index, Device handle);
+  // Asks who the card is; what it does not say stays empty or absent. Tries what each answer costs:
+  // one that takes the driver longer than kDear is asked for in slow cycles only. Both must outlive
+  // it.
+  Card(const Functions& functions, int index, Device handle, const Clock& clock);
+  static constexpr std::chrono::microseconds kDear{300};
 
   const GpuIdentity& identity() const { return identity_; }
-  GpuReading Read(const ReadPlan& plan, const Clock& clock);
+  GpuReading Read(const ReadPlan& plan);
   // True once a call said that the card is off the bus or needs a reset.
   bool lost() const { return lost_; }
   // Whether `handle` is this very card, alive; false after a swap, a loss or a reload of the
   // driver.
   bool StillIs(Device handle);
-  // "power_average=field 185, power_instant=field 186, energy=field 83, …"
+  // "power_average=field 185, energy=field 83 (3400 us, slow cycles), …"
   std::string Sources() const;
 
  private:
@@ -66,6 +69,11 @@ class Card {
   void AskIdentity();
   void AskLimits();
   void AskFieldSupport();
+  void AskCosts();
+  // What one call takes: the lesser of two, since the first may wake something up.
+  template <typename Ask>
+  std::chrono::nanoseconds CostOf(Ask ask) const;
+  std::string SourceOf(Field field, uint32_t id, bool call) const;
   void AskSlowdown();
   std::string AskText(nvml::AskText* ask);
 
@@ -94,12 +102,19 @@ class Card {
 
   const Functions& f_;
   const Device handle_;
+  const Clock& clock_;
   GpuIdentity identity_;
   bool lost_ = false;
   std::bitset<kCallCount> refused_;
   std::array<bool, kFieldCount> field_works_{};
-  std::vector<FieldValue> asked_;                 // one GetFieldValues call a read
-  std::array<FieldValue, kFieldCount> fields_{};  // answers of the present read
+  // What is worth asking, the cheap ones first; one GetFieldValues call a read.
+  std::vector<Field> asked_;
+  size_t cheap_ = 0;  // how many of asked_ a quick cycle asks for
+  std::vector<FieldValue> answers_;
+  std::array<FieldValue, kFieldCount> fields_{};  // the latest answers
+  std::array<std::chrono::nanoseconds, kFieldCount> field_cost_{};
+  std::chrono::nanoseconds margin_cost_{0}, energy_call_cost_{0};
+  bool slow_ = true;  // the present read is of a slow cycle
   bool margin_from_threshold_ = false;
 };
 

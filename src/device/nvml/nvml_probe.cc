@@ -38,7 +38,7 @@ class NvmlProbe final : public GpuProbe {
     }
     Slot& slot = slots_[static_cast<size_t>(index)];
     if (!slot.card) return nvml::NothingBecause(slot.why, clock_);
-    return slot.card->Read(plan, clock_);
+    return slot.card->Read(plan);
   }
 
   std::vector<std::pair<std::string, std::string>> Facts() override {
@@ -94,7 +94,7 @@ class NvmlProbe final : public GpuProbe {
       return;
     }
     if (slot.card && slot.card->StillIs(handle)) return;
-    auto card = std::make_unique<Card>(library_->functions(), index, handle);
+    auto card = std::make_unique<Card>(library_->functions(), index, handle, clock_);
     // A lost card has a handle but says nothing; what was known of it stays.
     const bool silent = card->lost() && card->identity().uuid.empty();
     if (!silent) slot.identity = card->identity();
