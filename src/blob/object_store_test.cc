@@ -177,7 +177,7 @@ TEST(FaultyStore, DoesWhatWasAskedOnce) {
   EXPECT_EQ(*GetBytes(store, "k", 10), "`bc");
   EXPECT_EQ(*GetBytes(store, "k", 10), "abc");
 
-  store.CutNextPut(1, Unavailable("the disk is full", "k"));
+  store.CutPuts(1, 1, Unavailable("the disk is full", "k"));
   EXPECT_FALSE(PutBytes(store, "cut", "abc"));
   EXPECT_FALSE(inner.Head("cut"));
   store.LoseNextAnswer(Timeout("no answer", "k"));

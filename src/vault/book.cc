@@ -140,6 +140,20 @@ Status Book::Save(OpenRow& row, Checkpoint changed,
   return Ok();
 }
 
+Status Book::Correct(const Checkpoint& changed, bool epoch_told) {
+  STOKER_TRY(ledger_.Write([&](ledger::Writer& writer) -> Status {
+    STOKER_ASSIGN([[maybe_unused]] const int64_t id, writer.PutCheckpoint(changed));
+    return Ok();
+  }));
+  Latest* latest = LatestOf(changed.path);
+  if (latest != nullptr && latest->id == changed.id) latest->job = changed.job;
+  if (OpenRow* row = Find(changed.id)) {
+    row->checkpoint = changed;
+    row->epoch_told |= epoch_told;
+  }
+  return Ok();
+}
+
 void Book::Settle(int64_t id) { open_.erase(id); }
 
 }  // namespace stoker::vault

@@ -2,6 +2,7 @@
 // ledger. A change reaches memory only after the ledger has it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -58,6 +59,9 @@ class Book {
   // leave the open ones (then `row` is gone).
   Status Save(OpenRow& row, ledger::Checkpoint changed,
               const std::function<Status(ledger::Writer&)>& also = {});
+
+  // Writes better words (job, role, epoch, metric) on a row, open or settled.
+  Status Correct(const ledger::Checkpoint& changed, bool epoch_told);
 
  private:
   void Settle(int64_t id);

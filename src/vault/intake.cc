@@ -77,8 +77,10 @@ Status Intake::Refresh() {
 Status Intake::RefreshJobs() {
   ledger::JobFilter filter;
   filter.since = since_;
+  filter.brief = true;
   STOKER_ASSIGN(const std::vector<Job> jobs, ledger_.Jobs(filter));
   std::set<int64_t> met;
+  std::vector<int64_t> taken;
   for (const Job& job : jobs) {
     met.insert(job.id);
     if (Followed* followed = following_.Find(job.id)) {
@@ -93,7 +95,9 @@ Status Intake::RefreshJobs() {
       continue;
     }
     STOKER_TRY(TakeUp(job));
+    taken.push_back(job.id);
   }
+  for (const int64_t id : taken) STOKER_TRY(FirstLook(*following_.Find(id)));
   for (auto& [id, followed] : following_.jobs()) {
     if (met.count(id) != 0 || followed.ended) continue;
     STOKER_ASSIGN(const Job job, ledger_.JobById(id));
@@ -114,26 +118,27 @@ Status Intake::RefreshJobs() {
 }
 
 Status Intake::TakeUp(const Job& job) {
-  Followed& followed = following_.jobs()[job.id];
-  followed.job = job;
-  followed.ended = ledger::IsFinal(job.state);
-  const Status begun = Begin(followed);
-  if (!begun) following_.jobs().erase(job.id);  // the next refresh begins again
-  return begun;
-}
-
-Status Intake::Begin(Followed& followed) {
-  const Job& job = followed.job;
   STOKER_TRY(book_.LoadJob(job.id));
-  if (job.cwd.starts_with('/')) {
-    STOKER_TRY(AddRoot(followed, CleanPath(job.cwd, "/"), config_.max_watched_folders));
-  }
   ledger::EventFilter words;
   words.job = job.id;
   words.kind_prefix = kWritten;
   STOKER_ASSIGN(const std::vector<Event> events, ledger_.Events(words));
-  for (const Event& event : events) STOKER_TRY(Hear(followed, event, /*only_gaps=*/true));
-  return RescanRoots(followed);
+  Followed& followed = following_.jobs()[job.id];
+  followed.job = job;
+  followed.ended = ledger::IsFinal(job.state);
+  if (job.cwd.starts_with('/')) {
+    AddRoot(followed, CleanPath(job.cwd, "/"), config_.max_watched_folders);
+  }
+  for (const Event& event : events) Learn(followed, event);
+  return Ok();
+}
+
+Status Intake::FirstLook(Followed& followed) {
+  STOKER_TRY(RescanOf(followed));
+  for (const auto& [path, told] : followed.told) {
+    STOKER_TRY(Apply(followed, path, /*only_gaps=*/true));
+  }
+  return TellLimit(followed);
 }
 
 Status Intake::Update(Followed& followed, const Job& job) {
@@ -147,33 +152,32 @@ Status Intake::Update(Followed& followed, const Job& job) {
   return Ok();
 }
 
-Status Intake::AddRoot(Followed& followed, const std::string& root, int max_folders) {
-  if (!followed.roots.insert(root).second) return Ok();
+bool Intake::AddRoot(Followed& followed, const std::string& root, int max_folders) {
+  if (!followed.roots.insert(root).second) return false;
   if (!finder_.HasRoot(root)) finder_.AddRoot(root, max_folders);
+  return true;
+}
+
+Status Intake::RescanRoot(const std::string& root) {
   for (const std::string& path : finder_.Rescan(root)) STOKER_TRY(Observe(path));
   return Ok();
 }
 
-Status Intake::RescanRoots(Followed& followed) {
-  const std::set<std::string> roots = followed.roots;
-  for (const std::string& root : roots) {
-    for (const std::string& path : finder_.Rescan(root)) STOKER_TRY(Observe(path));
-  }
+Status Intake::RescanOf(Followed& followed) {
+  for (const std::string& root : followed.roots) STOKER_TRY(RescanRoot(root));
   for (const auto& [path, told] : followed.told) STOKER_TRY(Observe(path));
   if (followed.ended) followed.scanned = true;
-  return TellLimit(followed);
+  return Ok();
 }
 
 Status Intake::RescanAll() {
-  std::set<std::string> seen;
-  for (auto& [id, followed] : following_.jobs()) {
-    for (const std::string& root : followed.roots) {
-      if (!seen.insert(root).second) continue;
-      for (const std::string& path : finder_.Rescan(root)) STOKER_TRY(Observe(path));
-    }
-    for (const auto& [path, told] : followed.told) STOKER_TRY(Observe(path));
+  std::set<std::string> roots;
+  for (const auto& [id, followed] : following_.jobs()) {
+    roots.insert(followed.roots.begin(), followed.roots.end());
   }
+  for (const std::string& root : roots) STOKER_TRY(RescanRoot(root));
   for (auto& [id, followed] : following_.jobs()) {
+    for (const auto& [path, told] : followed.told) STOKER_TRY(Observe(path));
     if (followed.ended) followed.scanned = true;
     STOKER_TRY(TellLimit(followed));
   }
@@ -210,54 +214,60 @@ Status Intake::ReadWords() {
   STOKER_ASSIGN(const std::vector<Event> events, ledger_.Events(filter));
   for (const Event& event : events) {
     Followed* followed = event.job ? following_.Find(*event.job) : nullptr;
-    if (followed != nullptr) STOKER_TRY(Hear(*followed, event, /*only_gaps=*/false));
+    if (followed != nullptr) {
+      const size_t roots = followed->roots.size();
+      const std::optional<std::string> path = Learn(*followed, event);
+      if (followed->roots.size() != roots) STOKER_TRY(RescanOf(*followed));
+      if (path) {
+        STOKER_TRY(Observe(*path));
+        STOKER_TRY(Apply(*followed, *path, /*only_gaps=*/false));
+      }
+    }
     last_event_ = std::max(last_event_, event.id);
   }
   return Ok();
 }
 
-Status Intake::Hear(Followed& followed, const Event& event, bool only_gaps) {
+std::optional<std::string> Intake::Learn(Followed& followed, const Event& event) {
   const Result<Json> data = ParseJson(event.data_json, "event");
   const std::optional<std::string> said = data ? JsonString(*data, "path") : std::nullopt;
-  if (!said || said->empty() || said->size() > kMaxPath) return Ok();
+  if (!said || said->empty() || said->size() > kMaxPath) return std::nullopt;
   std::string path = CleanPath(*said, followed.job.cwd);
   if (!FileExists(path) && !followed.job.folder.empty()) {
     const std::string in_folder = CleanPath(*said, followed.job.folder);
     if (FileExists(in_folder)) path = in_folder;
   }
   Told& told = followed.told[path];
-  const std::optional<std::string> role = JsonString(*data, "role");
-  if (role) told.role = ParseRole(*role);
+  if (const std::optional<std::string> role = JsonString(*data, "role")) {
+    told.role = ParseRole(*role);
+  }
   told.epoch = JsonNumber(*data, "epoch");
   told.fresh = true;
   const Result<FileStat> stat = StatFile(path);
   if (stat && stat->is_directory()) {
-    STOKER_TRY(AddRoot(followed, path, kNamedFolderLimit));
+    AddRoot(followed, path, kNamedFolderLimit);
   } else if (!finder_.Covers(DirName(path))) {
-    STOKER_TRY(AddRoot(followed, DirName(path), 1));  // that folder alone, not the tree below it
+    AddRoot(followed, DirName(path), 1);  // that folder alone, not the tree below it
   }
-  STOKER_TRY(Observe(path));
-  return Apply(followed, path, told, only_gaps);
+  return path;
 }
 
-Status Intake::Apply(Followed& followed, const std::string& path, Told& told, bool only_gaps) {
+Status Intake::Apply(Followed& followed, const std::string& path, bool only_gaps) {
+  Told& told = followed.told[path];
   const Book::Latest* latest = book_.LatestOf(path);
-  if (!told.fresh || latest == nullptr || latest->job != followed.job.id) return Ok();
+  if (latest == nullptr || following_.OwnerOf(path, latest->version, latest->job) != &followed) {
+    return Ok();
+  }
+  // Given to another job by a guess, before this one said that it was its own.
+  const bool regained = latest->job != followed.job.id;
+  if (!told.fresh && !regained) return Ok();
   STOKER_ASSIGN(Checkpoint checkpoint, ledger_.CheckpointById(latest->id));
+  checkpoint.job = followed.job.id;
   const bool knows_role = checkpoint.role != ledger::CheckpointRole::kUnknown;
   if (told.role && !(only_gaps && knows_role)) checkpoint.role = *told.role;
   if (told.epoch && !(only_gaps && checkpoint.epoch)) checkpoint.epoch = told.epoch;
   STOKER_TRY(JoinMetrics(ledger_, followed.job, told.epoch.has_value(), checkpoint));
-  OpenRow* row = book_.Find(checkpoint.id);
-  if (row != nullptr) {
-    STOKER_TRY(book_.Save(*row, checkpoint));
-    row->epoch_told |= told.epoch.has_value();
-  } else {
-    STOKER_TRY(ledger_.Write([&](ledger::Writer& writer) -> Status {
-      STOKER_ASSIGN([[maybe_unused]] const int64_t id, writer.PutCheckpoint(checkpoint));
-      return Ok();
-    }));
-  }
+  STOKER_TRY(book_.Correct(checkpoint, told.epoch.has_value()));
   told.fresh = false;
   return Ok();
 }

@@ -2,6 +2,7 @@
 // file.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -41,15 +42,18 @@ class Intake {
  private:
   Status RefreshJobs();
   Status ReadWords();
+  // In two steps, so that all new jobs are known before the first file is given to one of them.
   Status TakeUp(const ledger::Job& job);
-  Status Begin(Followed& followed);
+  Status FirstLook(Followed& followed);
   Status Update(Followed& followed, const ledger::Job& job);
   Status RescanAll();
-  Status RescanRoots(Followed& followed);
-  Status AddRoot(Followed& followed, const std::string& root, int max_folders);
-  // What the run said of a file: kept for its next version, and put on the one that is there.
-  Status Hear(Followed& followed, const ledger::Event& event, bool only_gaps);
-  Status Apply(Followed& followed, const std::string& path, Told& told, bool only_gaps);
+  Status RescanRoot(const std::string& root);
+  Status RescanOf(Followed& followed);
+  // Keeps what a run said of a file; gives its path, or nullopt where it makes no sense.
+  std::optional<std::string> Learn(Followed& followed, const ledger::Event& event);
+  bool AddRoot(Followed& followed, const std::string& root, int max_folders);
+  // Puts what was said on the version that stands there.
+  Status Apply(Followed& followed, const std::string& path, bool only_gaps);
   Status Vanish(OpenRow& row, const Version& last, const std::string& why);
   ledger::Checkpoint Describe(Followed& followed, const std::string& path, bool& epoch_told) const;
   Status TellLimit(Followed& followed);

@@ -65,12 +65,16 @@ const Checkpoint* Choose(const std::vector<Checkpoint>& rows, const std::string&
     }
     return &rows.back();
   }
+  // Of several files of one epoch, the one that was kept for the sake of that epoch.
   const Checkpoint* found = nullptr;
   const auto epoch = After(which, "epoch=");
   const auto id = After(which, "id=");
   for (const Checkpoint& row : rows) {
-    if (epoch && row.epoch && row.epoch == ParseDouble(*epoch)) found = &row;
-    if (id && row.id == ParseInt(*id)) found = &row;
+    const bool fits =
+        (epoch && row.epoch && row.epoch == ParseDouble(*epoch)) || (id && row.id == ParseInt(*id));
+    if (!fits) continue;
+    const bool kept = row.role == CheckpointRole::kPeriodic;
+    if (found == nullptr || kept || found->role != CheckpointRole::kPeriodic) found = &row;
   }
   return found;
 }

@@ -17,8 +17,9 @@ void FaultyStore::SetDown(std::optional<Error> error) {
   MutexLock lock(mutex_);
   down_ = std::move(error);
 }
-void FaultyStore::CutNextPut(int64_t bytes, Error error) {
+void FaultyStore::CutPuts(int times, int64_t bytes, Error error) {
   MutexLock lock(mutex_);
+  next_.cuts = times;
   next_.cut_after = bytes;
   next_.cut_error = std::move(error);
 }
@@ -59,7 +60,9 @@ Status FaultyStore::Put(const std::string& key, const Source& source) {
   {
     MutexLock lock(mutex_);
     ++puts_;
-    plan.cut_after = std::exchange(next_.cut_after, std::nullopt);
+    plan.cuts = next_.cuts;
+    if (next_.cuts > 0) --next_.cuts;
+    plan.cut_after = next_.cut_after;
     plan.cut_error = next_.cut_error;
     plan.lost_answer = std::exchange(next_.lost_answer, std::nullopt);
     plan.corrupt_put = std::exchange(next_.corrupt_put, false);
@@ -69,7 +72,7 @@ Status FaultyStore::Put(const std::string& key, const Source& source) {
   std::string flipped;
   STOKER_TRY(inner_.Put(key, [&]() -> Result<std::string_view> {
     if (hook) hook(taken);
-    if (plan.cut_after && taken >= *plan.cut_after) return *plan.cut_error;
+    if (plan.cuts > 0 && taken >= plan.cut_after) return *plan.cut_error;
     STOKER_ASSIGN(const std::string_view bytes, source());
     const bool first = taken == 0;
     taken += static_cast<int64_t>(bytes.size());

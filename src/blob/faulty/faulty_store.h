@@ -18,8 +18,8 @@ class FaultyStore final : public ObjectStore {
 
   // Every operation fails so until cleared with nullopt.
   void SetDown(std::optional<Error> error) EXCLUDES(mutex_);
-  // The next Put fails after `bytes` bytes, like a disk that fills up.
-  void CutNextPut(int64_t bytes, Error error) EXCLUDES(mutex_);
+  // The next `times` Puts fail after `bytes` bytes, like a disk that fills up.
+  void CutPuts(int times, int64_t bytes, Error error) EXCLUDES(mutex_);
   // The next Put stores the object and then says that it failed, like an answer lost on the way.
   void LoseNextAnswer(Error error) EXCLUDES(mutex_);
   // The next Put stores one flipped bit; the next Get delivers one.
@@ -41,7 +41,8 @@ class FaultyStore final : public ObjectStore {
 
  private:
   struct Plan {
-    std::optional<int64_t> cut_after;
+    int cuts = 0;
+    int64_t cut_after = 0;
     std::optional<Error> cut_error, lost_answer;
     bool corrupt_put = false, corrupt_get = false;
   };
