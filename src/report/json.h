@@ -1,6 +1,6 @@
-// Query results as the JSON of the command contract; the command line and the HTTP API print the same
-// bytes. Every object has "schema_version": 1; ratios run 0 to 1, units stand in the names, absent
-// values are null.
+// Query results as the JSON of the command contract; the command line and the HTTP API print the
+// same bytes. Every object has "schema_version": 1; ratios run 0 to 1, units stand in the names,
+// absent values are null.
 #pragma once
 
 #include <string>
