@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
@@ -107,7 +108,8 @@ std::vector<Expected> ReadReference(const std::string& dir) {
 }
 
 TEST(Jpeg, AwkwardPhotosDecodeAsTheReferenceSays) {
-  const auto dir = RealData("photos_hard");
+  const auto dir =
+      RealData(std::getenv("STOKER_DATA"), std::getenv("STOKER_SOURCE"), "photos_hard");
   if (!dir) GTEST_SKIP() << "no folder of real photos on this machine";
   int decoded = 0;
   for (const Expected& expected : ReadReference(*dir)) {
@@ -129,7 +131,8 @@ TEST(Jpeg, AwkwardPhotosDecodeAsTheReferenceSays) {
 
 // Nine files show one picture held in nine ways: upright, they must look alike.
 TEST(Jpeg, OrientationMakesThePictureUpright) {
-  const auto dir = RealData("photos_hard/exif_orientation");
+  const auto dir = RealData(std::getenv("STOKER_DATA"), std::getenv("STOKER_SOURCE"),
+                            "photos_hard/exif_orientation");
   if (!dir) GTEST_SKIP() << "no folder of real photos on this machine";
   const Image first = DecodeJpegFile(JoinPath(*dir, "Landscape_1.jpg")).value();
   for (int orientation = 2; orientation <= 8; ++orientation) {

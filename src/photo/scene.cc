@@ -77,8 +77,10 @@ float PatternAt(Pattern pattern, float x, float y, float period) {
 }
 
 Image DrawTable(int side, Random& random) {
-  const Colour base = RandomColour(random, 40, 230);
-  const Colour tint = RandomColour(random, -45, 45);
+  const auto grey = static_cast<float>(random.Uniform(50, 215));
+  const Colour hue = RandomColour(random, -45, 45);
+  const Colour base = {grey + hue.r, grey + hue.g, grey + hue.b};
+  const Colour tint = RandomColour(random, -35, 35);
   const Noise coarse(static_cast<int>(2 + random.Below(4)), random);
   const Noise fine(static_cast<int>(16 + random.Below(40)), random);
   const auto rough = static_cast<float>(random.Uniform(4, 40));

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -38,11 +38,11 @@ inline void WriteTestFile(const std::string& path, std::string_view bytes) {
   ASSERT_TRUE(WriteDurably(path, bytes));
 }
 
-// The folder of real data, where the machine has it.
-inline std::optional<std::string> RealData(const std::string& name) {
-  const char* said = std::getenv("STOKER_DATA");  // tests may read the environment
-  const char* source = std::getenv("STOKER_SOURCE");
-  std::string root = said ? said : source ? std::string(source) + "/../shared/data" : "";
+// The folder of real data, where the machine has it: `said` is $STOKER_DATA, `source`
+// $STOKER_SOURCE.
+inline std::optional<std::string> RealData(const char* said, const char* source,
+                                           const std::string& name) {
+  const std::string root = said ? said : source ? std::string(source) + "/../shared/data" : "";
   if (root.empty() || !FileExists(JoinPath(root, name))) return std::nullopt;
   return JoinPath(root, name);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
@@ -58,7 +59,8 @@ TEST(Verify, AbsentFolderIsAnError) {
 }
 
 TEST(Verify, NamesEveryPhotoThatTheReferenceCannotDecode) {
-  const auto dir = RealData("photos_hard");
+  const auto dir =
+      RealData(std::getenv("STOKER_DATA"), std::getenv("STOKER_SOURCE"), "photos_hard");
   if (!dir) GTEST_SKIP() << "no folder of real photos on this machine";
   const VerifyReport report = VerifyFolder(*dir, 2).value();
   // The reference names seven. One of them Pillow refuses for its EXIF data alone: the picture is
