@@ -16,8 +16,8 @@ namespace stoker::ledger {
 namespace {
 
 // First byte of a column. A line needs no symbols; the others come in two codings each.
-enum Transforming : uint8_t { kLine = 0, kPlain = 1, kDelta = 2, kDeltaDelta = 3 };
-constexpr uint8_t kBytesCoding = 4;  // added to the transform: varints instead of classes and bits
+enum Transforming : uint8_t { kLine = 0, kCentred = 1, kDelta = 2, kDeltaDelta = 3 };
+constexpr uint8_t kBytesCoding = 4;  // added to the transform: varints instead of tokens and bits
 // Level 3 of zstd: higher levels gain under 1 % on columns of a few kilobytes and cost three times.
 constexpr int kLevel = 3;
 // Every frame begins with these four bytes, so they are not stored.
@@ -37,20 +37,59 @@ uint64_t Magnitude(int64_t v) {
   return v < 0 ? ~static_cast<uint64_t>(v) + 1 : static_cast<uint64_t>(v);
 }
 
-// Bits that symbols need when their widths are coded by entropy and the rest is stored as it is.
+// A symbol below 16 is its own token. Of a larger one the token holds the width and the two bits
+// below the leading one, and the rest is stored as it is: the token alone carries the shape of a
+// distribution, so entropy coding it comes near the entropy of the whole.
+constexpr uint64_t kExact = 16;
+constexpr int kExactWidth = 4;
+
+struct Token {
+  uint8_t token;
+  int rest_bits;
+};
+
+Token TokenOf(uint64_t symbol) {
+  if (symbol < kExact) return {static_cast<uint8_t>(symbol), 0};
+  const int width = std::bit_width(symbol);
+  const auto top = static_cast<int>((symbol >> (width - 3)) & 3);
+  return {static_cast<uint8_t>(kExact + static_cast<uint64_t>(4 * (width - kExactWidth - 1) + top)),
+          width - 3};
+}
+
+int RestBits(uint8_t token) {
+  return token < kExact ? 0 : (token - static_cast<int>(kExact)) / 4 + kExactWidth + 1 - 3;
+}
+
+uint64_t SymbolOf(uint8_t token, uint64_t rest) {
+  if (token < kExact) return token;
+  const auto top = static_cast<uint64_t>(4 + (token - kExact) % 4);
+  return top << RestBits(token) | rest;
+}
+
+// Bits that the symbols need as tokens and rest.
 double EstimateBits(const std::vector<uint64_t>& symbols) {
-  std::array<uint32_t, 65> histogram{};
+  std::array<uint32_t, 256> histogram{};
   double bits = 0;
-  for (const uint64_t u : symbols) {
-    const int width = std::bit_width(u);
-    ++histogram[width];
-    bits += width > 0 ? width - 1 : 0;
+  for (const uint64_t symbol : symbols) {
+    const Token t = TokenOf(symbol);
+    ++histogram[t.token];
+    bits += t.rest_bits;
   }
   const auto total = static_cast<double>(symbols.size());
   for (const uint32_t n : histogram) {
     if (n > 0) bits += n * std::log2(total / n);
   }
   return bits;
+}
+
+// A value in the middle of all, from a few of them.
+int64_t Middle(std::span<const int64_t> v) {
+  std::array<int64_t, 255> some;
+  const size_t count = std::min(v.size(), some.size());
+  for (size_t i = 0; i < count; ++i) some[i] = v[i * v.size() / count];
+  const auto middle = some.begin() + static_cast<ptrdiff_t>(count / 2);
+  std::nth_element(some.begin(), middle, some.begin() + static_cast<ptrdiff_t>(count));
+  return *middle;
 }
 
 bool IsLine(std::span<const int64_t> v) {
@@ -129,8 +168,8 @@ struct IntCodec::Zstd {
 };
 
 struct IntCodec::Plan {
-  Transforming transform = kPlain;
-  int64_t base = 0;   // least value for kPlain, else the first
+  Transforming transform = kCentred;
+  int64_t base = 0;   // a middle value for kCentred, else the first
   uint64_t step = 1;  // every difference is a multiple of it
 };
 
@@ -139,13 +178,11 @@ IntCodec::~IntCodec() = default;
 
 void IntCodec::Transform(std::span<const int64_t> v, const Plan& plan, std::vector<uint64_t>& out) {
   out.clear();
-  if (plan.transform == kPlain) {
-    for (const int64_t x : v) {
-      out.push_back((static_cast<uint64_t>(x) - static_cast<uint64_t>(plan.base)) / plan.step);
-    }
+  const auto step = static_cast<int64_t>(plan.step);
+  if (plan.transform == kCentred) {
+    for (const int64_t x : v) out.push_back(ZigZag(Minus(x, plan.base) / step));
     return;
   }
-  const auto step = static_cast<int64_t>(plan.step);
   int64_t before = 0;
   for (size_t i = 1; i < v.size(); ++i) {
     const int64_t delta = step == 1 ? Minus(v[i], v[i - 1]) : Minus(v[i], v[i - 1]) / step;
@@ -163,7 +200,7 @@ void IntCodec::Encode(std::span<const int64_t> v, std::string& out) {
     return;
   }
   const auto [least, most] = std::minmax_element(v.begin(), v.end());
-  Plan best{kPlain, *least, CommonStep(v, *least, *most)};
+  Plan best{kCentred, Middle(v), CommonStep(v, *least, *most)};
   Transform(v, best, symbols_);
   double best_bits = EstimateBits(symbols_);
   for (const Transforming transform : {kDelta, kDeltaDelta}) {
@@ -175,18 +212,18 @@ void IntCodec::Encode(std::span<const int64_t> v, std::string& out) {
     best_bits = bits;
     symbols_.swap(trial_);
   }
-  std::string bits, bytes;
-  EncodeBits(bits);
+  std::string tokens, bytes;
+  EncodeTokens(tokens);
   EncodeBytes(bytes);
-  const bool as_bytes = bytes.size() < bits.size();
+  const bool as_bytes = bytes.size() < tokens.size();
   out.push_back(static_cast<char>(best.transform + (as_bytes ? kBytesCoding : 0)));
   PutSigned(out, best.base);
   PutVarint(out, best.step);
-  out += as_bytes ? bytes : bits;
+  out += as_bytes ? bytes : tokens;
 }
 
-// The width of each symbol as one byte through zstd, then all the bits below the leading ones.
-void IntCodec::EncodeBits(std::string& out) {
+// The tokens through zstd, then all the rests.
+void IntCodec::EncodeTokens(std::string& out) {
   raw_.clear();
   packed_.clear();
   uint64_t pending = 0;
@@ -200,14 +237,13 @@ void IntCodec::EncodeBits(std::string& out) {
       filled -= 8;
     }
   };
-  for (const uint64_t u : symbols_) {
-    const int width = std::bit_width(u);
-    raw_.push_back(static_cast<char>(width));
-    if (width < 2) continue;
-    const uint64_t rest = u ^ (uint64_t{1} << (width - 1));
-    const int low = std::min(width - 1, 32);
+  for (const uint64_t symbol : symbols_) {
+    const Token t = TokenOf(symbol);
+    raw_.push_back(static_cast<char>(t.token));
+    const uint64_t rest = symbol & ((uint64_t{1} << t.rest_bits) - 1);
+    const int low = std::min(t.rest_bits, 32);
     put(rest & ((uint64_t{1} << low) - 1), low);
-    if (width - 1 > 32) put(rest >> 32, width - 1 - 32);
+    if (t.rest_bits > 32) put(rest >> 32, t.rest_bits - 32);
   }
   if (filled > 0) packed_.push_back(static_cast<char>(pending));
   PutCompressed(raw_, out);
@@ -252,14 +288,10 @@ bool IntCodec::TakeCompressed(ByteReader& in, size_t raw_size, std::string& out)
   return in.ok();
 }
 
-bool IntCodec::DecodeBits(ByteReader& in, size_t count) {
+bool IntCodec::DecodeTokens(ByteReader& in, size_t count) {
   if (!TakeCompressed(in, count, raw_)) return false;
   uint64_t total_bits = 0;
-  for (const char c : raw_) {
-    const auto width = static_cast<uint8_t>(c);
-    if (width > 64) in.Fail();
-    total_bits += width > 0 ? width - 1 : 0;
-  }
+  for (const char c : raw_) total_bits += static_cast<uint64_t>(RestBits(static_cast<uint8_t>(c)));
   packed_ = in.Take((total_bits + 7) / 8);
   if (!in.ok()) return false;
   packed_.append(16, '\0');  // so that whole words can be loaded at the end
@@ -271,15 +303,15 @@ bool IntCodec::DecodeBits(ByteReader& in, size_t count) {
     return word >> (bit % 8);
   };
   for (size_t i = 0; i < count; ++i) {
-    const int width = static_cast<uint8_t>(raw_[i]);
-    if (width < 2) {
-      symbols_[i] = static_cast<uint64_t>(width);
+    const auto token = static_cast<uint8_t>(raw_[i]);
+    if (token < kExact) {
+      symbols_[i] = token;
       continue;
     }
-    const int rest = width - 1;
+    const int rest = RestBits(token);
     uint64_t value = load(position);
     if (rest > 56) value = (value & 0xffffffff) | (load(position + 32) << 32);
-    symbols_[i] = (uint64_t{1} << rest) | (value & ((uint64_t{1} << rest) - 1));
+    symbols_[i] = SymbolOf(token, value & ((uint64_t{1} << rest) - 1));
     position += static_cast<uint64_t>(rest);
   }
   return true;
@@ -311,12 +343,14 @@ bool IntCodec::Decode(ByteReader& in, size_t count, std::vector<int64_t>& out) {
   const uint64_t step = in.Varint();
   const bool as_bytes = mode > kBytesCoding;
   const int transform = as_bytes ? mode - kBytesCoding : mode;
-  if (transform < kPlain || transform > kDeltaDelta) in.Fail();
-  const size_t symbols = transform == kPlain ? count : count - 1;
-  if (!in.ok() || !(as_bytes ? DecodeBytes(in, symbols) : DecodeBits(in, symbols))) return false;
+  if (transform < kCentred || transform > kDeltaDelta) in.Fail();
+  const size_t symbols = transform == kCentred ? count : count - 1;
+  if (!in.ok() || !(as_bytes ? DecodeBytes(in, symbols) : DecodeTokens(in, symbols))) return false;
   out.resize(count);
-  if (transform == kPlain) {
-    for (size_t i = 0; i < count; ++i) out[i] = static_cast<int64_t>(value + symbols_[i] * step);
+  if (transform == kCentred) {
+    for (size_t i = 0; i < count; ++i) {
+      out[i] = static_cast<int64_t>(value + static_cast<uint64_t>(UnZigZag(symbols_[i])) * step);
+    }
     return true;
   }
   out[0] = static_cast<int64_t>(value);

@@ -1,5 +1,6 @@
 // Packs columns of integers small and refuses damaged ones: the inner part of every chunk. The best
-// of a few transforms (line, value, delta, delta of delta) is chosen by size, after division by the
+// of a few transforms (line, distance from the middle, delta,
+// delta of delta) is chosen by size, after division by the
 // greatest common divisor; then zstd. The bytes: docs/formats/ledger.md.
 #pragma once
 
@@ -46,11 +47,11 @@ class IntCodec {
  private:
   struct Zstd;
   struct Plan;
-  void EncodeBits(std::string& out);
+  void EncodeTokens(std::string& out);
   void EncodeBytes(std::string& out);
   void PutCompressed(std::string_view raw, std::string& out);
   bool TakeCompressed(ByteReader& in, size_t raw_size, std::string& out);
-  bool DecodeBits(ByteReader& in, size_t count);
+  bool DecodeTokens(ByteReader& in, size_t count);
   bool DecodeBytes(ByteReader& in, size_t count);
   void Transform(std::span<const int64_t> values, const Plan& plan, std::vector<uint64_t>& out);
 

@@ -199,10 +199,10 @@ class LedgerImpl final : public Ledger {
   SampleStore samples_ GUARDED_BY(mutex_);
 };
 
-// Each page holds some chunks; 8 KiB wastes little of them and keeps a tick's write small.
+// A page holds several chunks with little waste, and a tick writes one page to the log.
 Status BeginWriting(Db& db) {
   STOKER_ASSIGN(const int version, ReadVersion(db, SchemaSteps().back().to));
-  if (version == 0) STOKER_TRY(db.Script("PRAGMA page_size = 8192"));
+  if (version == 0) STOKER_TRY(db.Script("PRAGMA page_size = 16384"));
   STOKER_ASSIGN(const auto journal, db.AskTextOnce("PRAGMA journal_mode = WAL"));
   if (journal != "wal") {
     return Unsupported("this file system cannot hold a ledger that is read while it is written",

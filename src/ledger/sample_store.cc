@@ -147,8 +147,8 @@ Status SampleStore::StoreSealed(SeriesId series, std::vector<RawSample> samples)
 
 Result<bool> SampleStore::SealDue(WallTime now) {
   STOKER_ASSIGN(const auto least, db_.AskInt("SELECT min(id) FROM ticks"));
-  if (!least) return false;
   STOKER_ASSIGN(const auto most, db_.AskInt("SELECT max(id) FROM ticks"));
+  if (!least || least == most) return false;
   if (*most - *least + 1 > tuning_.seal_above) return true;
   STOKER_ASSIGN(const auto at, db_.AskInt("SELECT at_ms FROM ticks WHERE id = ?", *least));
   return WallTime{*at} < now - tuning_.seal_age;
@@ -158,9 +158,9 @@ Status SampleStore::SealStep() {
   STOKER_ASSIGN(const auto most, db_.AskInt("SELECT max(id) FROM ticks"));
   STOKER_ASSIGN(const auto least, db_.AskInt("SELECT min(id) FROM ticks"));
   if (!most || !least) return Ok();
-  // What lies there for its age alone goes as a whole.
+  // What lies there for its age alone goes as a whole, but for the newest (see schema.cc).
   const bool many = *most - *least + 1 > tuning_.seal_above;
-  const int64_t end = many ? *most - tuning_.keep : *most;
+  const int64_t end = *most - (many ? tuning_.keep : 1);
   std::map<SeriesId, std::vector<RawSample>> by_series;
   size_t samples = 0;
   int64_t last = 0;

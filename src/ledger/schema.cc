@@ -62,9 +62,8 @@ CREATE TABLE marks (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE series (
   id INTEGER PRIMARY KEY, metric INTEGER NOT NULL, scope INTEGER NOT NULL, subject INTEGER NOT NULL,
   name TEXT NOT NULL, UNIQUE (metric, scope, subject, name));
--- Recent samples, one row an instant. AUTOINCREMENT: an id is never used twice.
-CREATE TABLE ticks (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, at_ms INTEGER NOT NULL, data BLOB NOT NULL);
+-- Recent samples, one row an instant. The newest row always stays, so that ids only grow.
+CREATE TABLE ticks (id INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, data BLOB NOT NULL);
 -- Sealed samples. The chunks of one series do not overlap in time; the index answers for the range.
 CREATE TABLE timelines (
   id INTEGER PRIMARY KEY, first_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL, data BLOB NOT NULL);
