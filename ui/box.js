@@ -13,12 +13,10 @@ const LITTLE_POWER = 0.45;
 
 const THROTTLE_WORDS = {
   power_cap: 'power cap',
-  sw_power_cap: 'power cap',
-  hw_thermal: 'heat (card)',
-  sw_thermal: 'heat (driver)',
-  hw_power_brake: 'power brake',
-  power_brake: 'power brake',
   hw_slowdown: 'card slowed itself',
+  sw_thermal: 'heat (driver)',
+  hw_thermal: 'heat (card)',
+  power_brake: 'power brake',
 };
 
 function Figure({ label, title, reading, show, unit, ratio, kind, note }) {
