@@ -21,9 +21,10 @@ int Hold(const std::string& folder, Fd report) {
     stoker::Ignore(stoker::WriteAll(report, "1", "pipe"));
     report.Close();
   });
-  if (status) return 0;
-  std::fprintf(stderr, "stoker-shim: %s\n", status.error().Line().c_str());
-  return 1;
+  if (!status) std::fprintf(stderr, "stoker-shim: %s\n", status.error().Line().c_str());
+  // A command that could not start has ended; the folder says why.
+  if (report.valid()) stoker::Ignore(stoker::WriteAll(report, status ? "1" : "0", "pipe"));
+  return status ? 0 : 1;
 }
 
 }  // namespace
@@ -52,5 +53,5 @@ int main(int argc, char** argv) {
   pipe->write.Close();
   char byte = 0;
   const auto got = stoker::ReadSome(pipe->read, &byte, 1, "pipe");
-  return got && *got == 1 ? 0 : 1;
+  return got && *got == 1 && byte == '1' ? 0 : 1;
 }

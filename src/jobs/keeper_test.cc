@@ -293,6 +293,7 @@ TEST_F(KeeperTest, ARemovedFolderIsALostJob) {
   Tick();
   ASSERT_TRUE(Stop(other.folder, Millis(0), "ann", clock_));
   End(other);
+  WaitForShim(other);
   ASSERT_TRUE(RemoveTree(other.folder));
   Tick();
   EXPECT_EQ(Job(other).state, JobState::kLost);

@@ -119,7 +119,8 @@ Status StartShim(const std::string& folder, const std::string& shim_program) {
     process.Detach();
     return Timeout("the supervisor has not begun within 30 s", folder, "is the disk very busy?");
   }
-  if (status->ok()) return Ok();
+  // Killed, but only after the job had begun: its folder tells how it ended.
+  if (status->ok() || ReadShim(folder)) return Ok();
   const std::string words = LastWords(folder);
   return Internal(words.empty() ? "the supervisor ended before it began" : words, folder);
 }

@@ -58,9 +58,8 @@ Status RunShim(const std::string& folder, const Clock& clock, const std::functio
   STOKER_ASSIGN(Ready ready, Prepare(folder));
   STOKER_ASSIGN(OutputLog output, OutputLog::Open(folder, clock));
   STOKER_TRY(WriteShim(folder, ready.self));
-  if (begun) begun();
   Supervisor supervisor(folder, std::move(ready.spec), std::move(ready.self),
-                        std::move(ready.signals), std::move(output), clock);
+                        std::move(ready.signals), std::move(output), clock, begun);
   const JobEnd end = supervisor.Run();
   STOKER_TRY(supervisor.RecordEnd(end));
   supervisor.ServeLeftovers();

@@ -12,8 +12,9 @@ namespace stoker::jobs {
 
 // Runs until the job has ended and end.json is written; where processes of the job live on, until
 // those have closed its output. `begun` is called once the folder says who the supervisor is and
-// before the command starts. The error is for the shim's own trouble (then end.json says failed
-// with the reason where it can). Changes the process: blocks signals and becomes a subreaper.
+// that the first attempt has started; not where none could, which is the end of the job. The error
+// is for the shim's own trouble (then end.json says failed with the reason where it can). Changes
+// the process: blocks signals and becomes a subreaper.
 Status RunShim(const std::string& folder, const Clock& clock,
                const std::function<void()>& begun = nullptr);
 

@@ -177,11 +177,8 @@ TEST_F(ShimTest, TheJobEndsWithItsMainProcessAndLeavesDaemonsAlone) {
   const auto daemon = IdentifyProcess(pids[0]);
   ASSERT_TRUE(daemon) << "it should still run";
   // It can still print: nobody closed its pipe.
-  const auto shim = OpenProcess(*ReadShim(job.folder));
-  ASSERT_TRUE(shim);
   ASSERT_TRUE(WriteDurably(dir_.path() + "/go", "x"));
-  pollfd fd{shim->get(), POLLIN, 0};
-  ASSERT_EQ(::poll(&fd, 1, static_cast<int>(kLimit.count())), 1);
+  WaitForShim(job);
   EXPECT_NE(Output(job).out.find("late"), std::string::npos);
 }
 

@@ -63,13 +63,19 @@ std::string NameLeftovers(const std::vector<std::string>& processes) {
 }  // namespace
 
 Supervisor::Supervisor(std::string folder, JobSpec spec, ProcessIdentity self, Fd signals,
-                       OutputLog output, const Clock& clock)
+                       OutputLog output, const Clock& clock, std::function<void()> begun)
     : folder_(std::move(folder)),
       spec_(std::move(spec)),
       self_(std::move(self)),
       signals_(std::move(signals)),
       output_(std::move(output)),
-      clock_(clock) {}
+      clock_(clock),
+      begun_(std::move(begun)) {}
+
+// The caller of Launch() goes on once the first attempt is on disk: whoever looks then finds it.
+void Supervisor::TellBegun() {
+  if (const auto begun = std::exchange(begun_, nullptr)) begun();
+}
 
 std::string Supervisor::Outcome::Describe() const {
   if (!trouble.empty()) return trouble;
@@ -153,6 +159,7 @@ Supervisor::Outcome Supervisor::RunAttempt(int number) {
   if (const auto identity = IdentifyProcess(main_->pid()))
     attempt_.start_ticks = identity->start_ticks;
   RecordAttempt();
+  TellBegun();
 
   std::optional<ExitStatus> status;
   while (!status) {

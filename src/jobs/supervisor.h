@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -18,7 +19,7 @@ class Supervisor {
  public:
   // `signals` is a signalfd of SIGTERM, SIGINT and SIGCHLD, which are blocked.
   Supervisor(std::string folder, JobSpec spec, ProcessIdentity self, Fd signals, OutputLog output,
-             const Clock& clock);
+             const Clock& clock, std::function<void()> begun);
 
   // Runs the job to its end and returns that, not yet written.
   JobEnd Run();
@@ -40,6 +41,7 @@ class Supervisor {
   };
 
   Outcome RunAttempt(int number);
+  void TellBegun();
   Result<Process> StartCommand();
   void RecordAttempt();
   JobEnd EndFrom(const Outcome& outcome) const;
@@ -67,6 +69,7 @@ class Supervisor {
   const Fd signals_;
   OutputLog output_;
   const Clock& clock_;
+  std::function<void()> begun_;  // empty once told
 
   std::optional<Process> main_;  // while it has not been reaped
   std::array<Fd, 2> pipes_;      // read ends of stdout and stderr

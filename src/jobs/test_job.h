@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <cstdlib>
 #include <string>
@@ -11,6 +12,7 @@
 #include "base/home.h"
 #include "jobs/job_folder.h"
 #include "jobs/launch.h"
+#include "jobs/process_tree.h"
 
 namespace stoker::jobs {
 
@@ -29,6 +31,7 @@ class JobTest : public testing::Test {
     for (const Launched& job : launched_) {
       if (!ReadEnd(job.folder)) Ignore(Stop(job.folder, Millis(0), "the test", clock_));
       Ignore(WaitForEnd(job.folder, kLimit));
+      WaitForShim(job);
     }
   }
 
@@ -54,6 +57,15 @@ class JobTest : public testing::Test {
     return end.value_or(JobEnd{});
   }
   JobEnd Run(const std::string& script) { return End(Start(script)); }
+
+  // The supervisor goes a moment after it has recorded the end.
+  static void WaitForShim(const Launched& job) {
+    const auto shim = ReadShim(job.folder);
+    const auto process = shim ? OpenProcess(*shim) : Result<Fd>(NotFound("no supervisor"));
+    if (!process) return;
+    pollfd fd{process->get(), POLLIN, 0};
+    EXPECT_EQ(::poll(&fd, 1, static_cast<int>(kLimit.count())), 1);
+  }
 
   // What the job printed, streams apart.
   struct Printed {
