@@ -23,10 +23,13 @@ export class Browser {
     browser.folder = mkdtempSync(join(tmpdir(), 'stoker-page-'));
     browser.process = spawn(program, [...FLAGS, `--user-data-dir=${browser.folder}`, 'about:blank'], {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+      detached: true,
     });
     browser.answers = new Map();
     browser.listeners = new Set();
     browser.lastId = 0;
+    browser.gone = new Promise((resolve) => browser.process.once('exit', resolve));
+    browser.gone.then(() => browser.#fail('the browser ended'));
     browser.#listen();
     return browser;
   }
@@ -44,6 +47,18 @@ export class Browser {
     });
   }
 
+  #kill() {
+    try {
+      process.kill(-this.process.pid, 'SIGKILL');
+    } catch {
+      // The group is gone already.
+    }
+  }
+
+  #fail(why) {
+    for (const [id, answer] of this.answers) answer({ id, error: { message: why } });
+  }
+
   send(method, params = {}, sessionId = undefined) {
     this.lastId += 1;
     const id = this.lastId;
@@ -55,6 +70,10 @@ export class Browser {
         if (message.error) reject(new Error(`${method}: ${message.error.message}`));
         else resolve(message.result);
       });
+      if (this.process.exitCode !== null || this.process.signalCode !== null) {
+        this.#fail('the browser has ended');
+        return;
+      }
       this.process.stdio[3].write(JSON.stringify({ id, method, params, sessionId }) + '\0');
     });
   }
@@ -77,9 +96,12 @@ export class Browser {
   }
 
   async close() {
-    const gone = new Promise((resolve) => this.process.once('exit', resolve));
-    this.process.kill();
-    await gone;
+    // Politely first, so that its helper processes write no more; then the whole group.
+    const patience = setTimeout(() => this.#kill(), 10_000);
+    this.send('Browser.close').catch(() => {});
+    await this.gone;
+    clearTimeout(patience);
+    this.#kill();
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }

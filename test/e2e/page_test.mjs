@@ -28,8 +28,8 @@ before(async () => {
 });
 
 after(async () => {
-  await browser?.close();
   server?.stdin.end();
+  await browser?.close();
 });
 
 async function keep(page, name) {
