@@ -122,10 +122,10 @@ class Trainer {
     }
     runlog::RunEvent plan;
     plan.kind = runlog::Kind::kPlan;
-    plan.plan_json = fmt::format(
-        R"({{"epochs":{},"unit":"photo","samples":{},"best":{{"metric":"val/accuracy","mode":"max"}},)"
-        R"("simulated":true,"seed":{}}})",
-        options_.epochs, options_.samples, options_.seed);
+    plan.plan_json = fmt::format(R"({{"epochs":{},"unit":"photo","samples":{},)"
+                                 R"("best":{{"metric":"val/accuracy","mode":"max"}},)"
+                                 R"("simulated":true,"seed":{}}})",
+                                 options_.epochs, options_.samples, options_.seed);
     plan.epochs_planned = options_.epochs;
     plan.unit = "photo";
     plan.best_metric = "val/accuracy";

@@ -242,7 +242,8 @@ TEST_F(NvmlProbeTest, NumbersThatNoCardHasAreErrors) {
       "nvmlDeviceGetUtilizationRates":"garbage", "nvmlDeviceGetEnforcedPowerLimit":"garbage",
       "nvmlDeviceGetClockInfo":"garbage", "nvmlDeviceGetCurrentClocksEventReasons":"garbage",
       "nvmlDeviceGetTemperatureV":"garbage", "nvmlDeviceGetMemoryInfo_v2":"garbage",
-      "nvmlDeviceGetCurrPcieLinkWidth":"garbage", "nvmlDeviceGetComputeRunningProcesses_v3":"garbage",
+      "nvmlDeviceGetCurrPcieLinkWidth":"garbage",
+      "nvmlDeviceGetComputeRunningProcesses_v3":"garbage",
       "field:83":"garbage", "field:185":"garbage", "field:74":"garbage"}}}})");
   Advance(Seconds(1));
   const GpuReading r = probe->Read(0, {});
