@@ -32,7 +32,7 @@ struct ClassifyOptions {
   int loader_threads = 1;                // that decode and augment
   size_t cache_bytes = size_t{1} << 30;  // for decoded photos, training and validation together
   bool ema = false;
-  bool resume = false;         // from what `out` holds; begins where that is nothing
+  bool resume = false;          // from what `out` holds; begins where that is nothing
   bool overwrite = false;       // of a run that `out` holds
   std::string device = "auto";  // "cpu", "cuda", "cuda:1"; auto takes a GPU where LibTorch has one
 };

@@ -16,7 +16,7 @@ namespace stoker::train {
 
 enum class Activation { kNone, kRelu, kHardswish };
 
-// Convolution without bias, batch norm (eps 1e-3, momentum 0.01), activation.
+// Convolution without bias, batch norm (eps 1e-3), activation.
 class ConvNormImpl : public torch::nn::Module {
  public:
   ConvNormImpl(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t groups,

@@ -1,5 +1,7 @@
 #include "train/optimizer.h"
 
+#include <c10/core/GradMode.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -18,7 +20,7 @@ Sgd::Sgd(const NamedTensors& parameters, SgdOptions options) : options_(options)
 }
 
 void Sgd::Step(double rate) {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   std::vector<at::Tensor> gradients;
   gradients.reserve(parameters_.size());
   for (const at::Tensor& parameter : parameters_) {
@@ -45,7 +47,7 @@ Ema::Ema(const NamedTensors& tensors, double decay) : decay_(decay), tensors_(te
 }
 
 void Ema::Update() {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   const auto n = static_cast<double>(++updates_);
   const double decay = std::min(decay_, (1 + n) / (10 + n));
   std::vector<at::Tensor> averages;
@@ -65,7 +67,7 @@ void Ema::Update() {
 
 Ema::Borrow::Borrow(Ema* ema) : ema_(ema) {
   if (!ema_) return;
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   for (size_t i = 0; i < ema_->tensors_.size(); ++i) {
     const at::Tensor& weight = ema_->tensors_[i].second;
     weights_.push_back(weight.detach().clone());
@@ -75,7 +77,7 @@ Ema::Borrow::Borrow(Ema* ema) : ema_(ema) {
 
 Ema::Borrow::~Borrow() {
   if (!ema_) return;
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   for (size_t i = 0; i < weights_.size(); ++i) ema_->tensors_[i].second.copy_(weights_[i]);
 }
 

@@ -32,7 +32,6 @@ void RunLogHook::OnStart(const RunInfo& info) {
   runlog::RunEvent plan;
   plan.kind = runlog::Kind::kPlan;
   plan.plan_json = plan_json_;
-  plan.unit = kUnit;
   plan.epochs_planned = info.epochs;
   plan.best_metric = info.judge;
   plan.best_higher = info.higher_is_better;

@@ -37,7 +37,7 @@ TEST(Safetensors, RoundTrip) {
   ASSERT_NE(w, nullptr);
   EXPECT_EQ(w->shape, (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(std::memcmp(w->bytes.data(), weights.data(), 24), 0);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(w->bytes.data() - file.data()) % 4, 0u);
+  EXPECT_EQ(static_cast<size_t>(w->bytes.data() - file.data()) % 4, 0u);
   EXPECT_EQ(read->Find("n")->bytes.size(), 8u);
   EXPECT_EQ(read->Find("absent"), nullptr);
 }
