@@ -1,4 +1,6 @@
 // stoker events: the activity log.
+#include <nlohmann/json.hpp>
+
 #include "cli/books.h"
 #include "cli/command.h"
 #include "cli/options.h"

@@ -1,5 +1,6 @@
 // stoker jobs and stoker job ID.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cli/books.h"
 #include "cli/command.h"

@@ -1,6 +1,7 @@
 // stoker logs ID and stoker stop ID.
 #include <fmt/core.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/books.h"
 #include "cli/command.h"

@@ -5,17 +5,32 @@
 
 namespace stoker::cli {
 
+namespace {
+
+// Our own usage line instead of the generated one.
+class UsageFormatter : public CLI::Formatter {
+ public:
+  explicit UsageFormatter(std::string usage) : usage_(std::move(usage)) {}
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "usage: " + usage_ + "\n";
+  }
+
+ private:
+  const std::string usage_;
+};
+
+}  // namespace
+
 struct Options::State {
   State(const std::string& name, const std::string& sentence) : app(sentence, "stoker " + name) {}
   CLI::App app;
-  std::string usage;
 };
 
 Options::Options(const std::string& name, const std::string& usage, const std::string& sentence)
     : state_(std::make_unique<State>(name, sentence)) {
   state_->app.set_help_flag("-h,--help", "this text");
-  state_->usage = usage;
-  state_->app.usage("usage: stoker " + name + (usage.empty() ? "" : " " + usage));
+  state_->app.formatter(
+      std::make_shared<UsageFormatter>("stoker " + name + (usage.empty() ? "" : " " + usage)));
 }
 Options::~Options() = default;
 

@@ -1,10 +1,12 @@
 // stoker plan --from FILE.json: what-if under a power budget.
-#include "report/plan.h"
+#include <nlohmann/json.hpp>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "plan/planner.h"
+#include "report/plan.h"
 
 namespace stoker::cli {
 namespace {

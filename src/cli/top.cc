@@ -1,4 +1,6 @@
 // stoker top: the screen of the box, once a second until q or Ctrl-C.
+#include <nlohmann/json.hpp>
+
 #include "cli/books.h"
 #include "cli/command.h"
 #include "cli/daemon.h"
