@@ -100,6 +100,7 @@ std::optional<Figure> JudgeFigure(const NotebookJob& job) {
   Drawn drawn = PointsOf(*curve);
   Chart chart;
   chart.height = 270;
+  chart.right = 64;
   chart.title = best->metric + " by " + drawn.unit;
   chart.lines.push_back({"judge", "", drawn.points});
   SetAxes(chart, drawn.unit, 6, kEpochTicks);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -107,6 +106,7 @@ Figure BusyFigure(const NotebookJob& job) {
   Lanes lanes = MakeLanes(job, job.busy, 100, "busy");
   lanes.low = 0;
   lanes.high = 100;
+  lanes.filled = true;
   lanes.title = "Share of time busy, by card";
   for (size_t i = 0; i < lanes.lanes.size(); ++i) {
     const auto mean = MeanOf(job.busy[i]);
@@ -128,6 +128,7 @@ Figure PowerFigure(const NotebookJob& job) {
   const bool below = limit > 0 && !(range.high > limit);
   lanes.low = 0;
   lanes.high = below ? limit : ValueAxis(0, range.high, 4, "").to;
+  lanes.filled = true;
   lanes.title = "Board power in watts, by card";
   for (size_t i = 0; i < lanes.lanes.size(); ++i) {
     const auto mean = MeanOf(job.power[i]);
@@ -161,6 +162,7 @@ Figure CpuFigure(const NotebookJob& job) {
   Lanes lanes = MakeLanes(job, job.cpu, 100, "cpu");
   lanes.low = 0;
   lanes.high = 100;
+  lanes.filled = true;
   lanes.title = "Share of time the host's cores worked";
   for (size_t i = 0; i < lanes.lanes.size(); ++i) {
     const auto mean = MeanOf(job.cpu[i]);
@@ -178,22 +180,40 @@ std::string PhaseTone(const std::string& name) {
   return name == "checkpoint" ? "best" : "other";
 }
 
-// Neighbours of one kind that would touch on paper become one bar.
-std::vector<Span> PhaseSpans(const NotebookJob& job, double pixel_ms) {
-  std::vector<Span> spans;
-  std::map<std::string, size_t> last;
+constexpr size_t kMostPhases = 5;
+
+// One row a phase, with its share of the run. Stretches that would touch on paper become one bar:
+// six hundred epochs are not six hundred stripes.
+std::vector<TimelineRow> PhaseRows(const NotebookJob& job, double pixel_ms) {
+  std::vector<TimelineRow> rows;
+  std::vector<double> sums;
   for (const ledger::Phase& phase : job.explanation.detail.phases) {
     const double from = Ms(phase.began_at);
-    const double to = Ms(phase.ended_at.value_or(job.explanation.use.to));
-    const auto known = last.find(phase.name);
-    if (known != last.end() && from - spans[known->second].to < pixel_ms / 2) {
-      spans[known->second].to = std::max(to, spans[known->second].to);
-      continue;
+    const double to = std::max(from, Ms(phase.ended_at.value_or(job.explanation.use.to)));
+    size_t i = 0;
+    while (i < rows.size() && rows[i].label != phase.name) ++i;
+    if (i == rows.size()) {
+      if (rows.size() == kMostPhases) continue;
+      rows.push_back({phase.name, "", {}, {}});
+      sums.push_back(0);
     }
-    last[phase.name] = spans.size();
-    spans.push_back({from, to, PhaseTone(phase.name), phase.name});
+    sums[i] += to - from;
+    std::vector<Span>& spans = rows[i].spans;
+    if (!spans.empty() && from - spans.back().to < 2 * pixel_ms) {
+      Span& bar = spans.back();
+      const double busy = bar.share * (bar.to - bar.from) + to - from;
+      bar.to = std::max(to, bar.to);
+      if (bar.to > bar.from) bar.share = busy / (bar.to - bar.from);
+    } else {
+      spans.push_back({from, to, PhaseTone(phase.name), phase.name});
+    }
   }
-  return spans;
+  const double whole = Ms(job.explanation.use.to) - Ms(job.explanation.use.from);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].thin = true;
+    if (whole > 0) rows[i].note = explain::Percent(sums[i] / whole);
+  }
+  return rows;
 }
 
 TimelineRow CheckpointRow(const NotebookJob& job) {
@@ -241,16 +261,15 @@ Figure TimelineFigure(const NotebookJob& job) {
   const ledger::Job& record = job.explanation.detail.view.job;
   if (record.best && record.best->at) caption += ", with the best epoch marked";
   const double pixels = timeline.width - timeline.left - timeline.right;
-  TimelineRow phases;
-  phases.label = "phase";
-  phases.spans = PhaseSpans(job, (timeline.x.to - timeline.x.from) / pixels);
-  if (!phases.spans.empty()) {
-    timeline.rows.push_back(std::move(phases));
-    caption += "; its phases (grey start-up, blue training, amber validation, green checkpoints)";
+  for (TimelineRow& row : PhaseRows(job, (timeline.x.to - timeline.x.from) / pixels)) {
+    timeline.rows.push_back(std::move(row));
   }
+  if (timeline.rows.size() > 1)
+    caption += "; its phases with their share of the time (paler where they took turns)";
   if (!job.explanation.detail.checkpoints.empty()) {
     timeline.rows.push_back(CheckpointRow(job));
-    caption += "; each checkpoint where it was seen (green: verified off the box, large: the best)";
+    caption +=
+        "; each checkpoint when it was seen (green: a verified copy exists, large: the best)";
   }
   return {TimelineSvg(timeline), caption + "."};
 }

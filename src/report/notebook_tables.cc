@@ -54,15 +54,16 @@ std::string EndText(const ledger::Job& job) {
   return text;
 }
 
+// "power_cap 15×, hw_thermal 4× (2.5 s)"
 std::string HeldBack(const query::CardUse& card) {
   std::vector<std::string> parts;
   for (const query::ThrottleUse& use : card.throttle) {
-    std::string text = fmt::format(
-        "{} on {}", use.reason, explain::Count(static_cast<double>(use.samples), "read", "reads"));
-    if (use.seconds) text += fmt::format(", {}", DurationText(*use.seconds));
+    std::string text =
+        fmt::format("{} {}×", use.reason, FormatCount(static_cast<double>(use.samples)));
+    if (use.seconds) text += fmt::format(" ({})", DurationText(*use.seconds));
     parts.push_back(std::move(text));
   }
-  return Join(parts, "; ");
+  return Join(parts, ", ");
 }
 
 std::string CardRow(const query::CardUse& card) {
@@ -71,9 +72,9 @@ std::string CardRow(const query::CardUse& card) {
   return "<tr>" + TableCell(std::to_string(card.gpu), "n") +
          Number(card.busy_mean_ratio, explain::Percent) + Number(card.power_mean_w, explain::Watt) +
          Number(card.power_peak_w, explain::Watt) + TableCell(EnergyText(card.energy_j), "n") +
-         Number(card.temperature_mean_c, Degrees) + Number(card.temperature_max_c, Degrees) +
-         Number(card.margin_min_c, Degrees) + Number(card.memory_peak_bytes, FormatBytes) +
-         TableCell(reads, "n") + TableCell(HeldBack(card), "") + "</tr>\n";
+         Number(card.temperature_max_c, Degrees) + Number(card.margin_min_c, Degrees) +
+         Number(card.memory_peak_bytes, FormatBytes) + TableCell(reads, "n") +
+         TableCell(HeldBack(card), "") + "</tr>\n";
 }
 
 std::string TotalRow(const query::UseTotal& total) {
@@ -81,7 +82,7 @@ std::string TotalRow(const query::UseTotal& total) {
   return "<tr class=\"total\">" + TableCell("all", "n") +
          Number(total.busy_mean_ratio, explain::Percent) +
          Number(total.power_mean_w, explain::Watt) + Number(total.power_peak_w, explain::Watt) +
-         TableCell(EnergyText(total.gpu_energy_j), "n") + "<td></td><td></td><td></td><td></td>" +
+         TableCell(EnergyText(total.gpu_energy_j), "n") + "<td></td><td></td><td></td>" +
          TableCell(reads, "n") + "<td></td></tr>\n";
 }
 
@@ -95,24 +96,31 @@ const char* StateKind(ledger::CheckpointState state) {
 std::string Copies(const query::CheckpointView& view) {
   std::vector<std::string> copies;
   for (const ledger::Copy& copy : view.copies) {
-    const std::string verified =
-        copy.verified_at ? "verified " + MinuteOf(copy.verified_at) : std::string("not verified");
-    copies.push_back(copy.store + ": " + copy.key + " (" + verified + ")");
+    copies.push_back(copy.store + ":" + copy.key + (copy.verified_at ? "" : " (not verified)"));
   }
   if (!view.checkpoint.reason.empty()) copies.push_back(view.checkpoint.reason);
-  return Join(copies, "; ");
+  return Join(copies, ", ");
+}
+
+std::optional<WallTime> VerifiedAt(const query::CheckpointView& view) {
+  std::optional<WallTime> first;
+  for (const ledger::Copy& copy : view.copies) {
+    if (copy.verified_at) first = std::min(first.value_or(*copy.verified_at), *copy.verified_at);
+  }
+  return first;
 }
 
 std::string CheckpointRow(const query::CheckpointView& view) {
   const ledger::Checkpoint& c = view.checkpoint;
   const bool known = c.role != ledger::CheckpointRole::kUnknown;
   const std::string role = known ? std::string(ledger::CheckpointRoleName(c.role)) : "";
-  return "<tr>" + TableCell(BaseName(c.path) + (c.pinned ? " (pinned)" : ""), "path") +
+  return "<tr>" + TableCell(BaseName(c.path) + (c.pinned ? " (pinned)" : ""), "file") +
          TableCell(role, "") + TableCell(c.epoch ? explain::EpochName(*c.epoch) : "", "n") +
          TableCell(FormatBytes(static_cast<double>(c.bytes)), "n") +
-         TableCell(MinuteOf(c.seen_at), "n") +
+         TableCell(DayAndMinute(c.seen_at), "n") +
          TableCell(std::string(ledger::CheckpointStateName(c.state)), StateKind(c.state)) +
-         TableCell(Copies(view), "path") + TableCell(c.sha256.substr(0, 12), "") + "</tr>\n";
+         TableCell(Copies(view), "path") + TableCell(DayAndMinute(VerifiedAt(view)), "n") +
+         TableCell(c.sha256.substr(0, 12), "hash") + "</tr>\n";
 }
 
 }  // namespace
@@ -144,9 +152,10 @@ std::string UseHtml(const NotebookJob& page) {
   if (use.cards.empty()) return "<p>This job used no card that Stoker reads.</p>\n";
   std::string out =
       "<div class=\"scroll\"><table>\n<tr><th class=\"n\">GPU</th><th class=\"n\">busy</th>"
-      "<th class=\"n\">mean power</th><th class=\"n\">peak</th><th class=\"n\">energy</th>"
-      "<th class=\"n\">mean temp.</th><th class=\"n\">hottest</th><th class=\"n\">least margin</th>"
-      "<th class=\"n\">peak memory</th><th class=\"n\">reads</th><th>held back by</th></tr>\n";
+      "<th class=\"n\">power</th><th class=\"n\">peak</th><th class=\"n\">energy</th>"
+      "<th class=\"n\">hottest</th><th class=\"n\">least margin</th><th class=\"n\">most "
+      "memory</th>"
+      "<th class=\"n\">reads</th><th>held back by</th></tr>\n";
   for (const query::CardUse& card : use.cards) out += CardRow(card);
   if (use.cards.size() > 1) out += TotalRow(use.total);
   return out + "</table></div>\n";
@@ -157,8 +166,8 @@ std::string CheckpointsHtml(const NotebookJob& page) {
   if (all.empty()) return "<p>No checkpoint was seen.</p>\n";
   std::string out =
       "<div class=\"scroll\"><table>\n<tr><th>file</th><th>role</th><th class=\"n\">epoch</th>"
-      "<th class=\"n\">size</th><th class=\"n\">seen (UTC)</th><th>state</th><th>copies</th>"
-      "<th>sha256</th></tr>\n";
+      "<th class=\"n\">size</th><th class=\"n\">seen (UTC)</th><th>state</th><th>copy</th>"
+      "<th class=\"n\">verified</th><th>sha256</th></tr>\n";
   const size_t from = all.size() > kMostCheckpoints ? all.size() - kMostCheckpoints : 0;
   for (size_t i = from; i < all.size(); ++i) out += CheckpointRow(all[i]);
   out += "</table></div>\n";

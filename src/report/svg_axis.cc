@@ -11,12 +11,12 @@
 namespace stoker::report {
 namespace {
 
-// The step of 1, 2 or 5 times a power of ten that gives about `about` ticks.
+// The step of 1, 2 or 5 times a power of ten that gives at most about `about` ticks.
 double NiceStep(double range, int about) {
   const double rough = range / std::max(1, about);
   const double power = std::pow(10, std::floor(std::log10(rough)));
   const double lead = rough / power;
-  return power * (lead <= 1.5 ? 1 : lead <= 3.5 ? 2 : lead <= 7.5 ? 5 : 10);
+  return power * (lead < 1.01 ? 1 : lead < 2.01 ? 2 : lead < 5.01 ? 5 : 10);
 }
 
 int Decimals(double step) {

@@ -101,6 +101,14 @@ std::string Fill(const std::string& path, const std::string& tone) {
   return fmt::format("<path d=\"{}\" class=\"band tone-{}\"/>\n", path, tone);
 }
 
+std::string Area(const Lane& lane, const Lanes& lanes, const Plot& plot) {
+  std::vector<BandPoint> area;
+  for (const Point& p : lane.line) area.push_back({p.x, p.y + (lanes.low - p.y), p.y});
+  const std::string path = BandPath(area, plot);
+  if (path.empty()) return "";
+  return fmt::format("<path d=\"{}\" class=\"area tone-{}\"/>\n", path, lanes.tone);
+}
+
 std::string XAxisSvg(const Axis& axis, const Plot& plot, bool grid) {
   std::string out = Rule(plot.left, plot.bottom, plot.right, plot.bottom, "axis");
   double free_from = -1e9;
@@ -114,7 +122,7 @@ std::string XAxisSvg(const Axis& axis, const Plot& plot, bool grid) {
     out += Text(x, plot.bottom + 16, "middle", "tick", tick.label);
     free_from = x + half + 6;
   }
-  const double unit_x = plot.right + 8;
+  const double unit_x = std::max(plot.right, free_from - 6) + 8;
   if (!axis.unit.empty()) out += Text(unit_x, plot.bottom + 16, "start", "unit", axis.unit);
   return out;
 }
@@ -234,7 +242,6 @@ std::string LanesSvg(const Lanes& lanes) {
                    0,
                    1};
   std::string out = Open(lanes.width, bottom + kBottom, lanes.title);
-  out += XAxisSvg(lanes.x, frame, true);
   for (size_t i = 0; i < lanes.lanes.size(); ++i) {
     const Lane& lane = lanes.lanes[i];
     Plot plot = frame;
@@ -242,13 +249,17 @@ std::string LanesSvg(const Lanes& lanes) {
     plot.bottom = plot.top + lanes.lane_height - 5;
     plot.y_from = lanes.low;
     plot.y_to = lanes.high;
-    out += Rule(plot.left, plot.bottom, plot.right, plot.bottom, "grid");
+    out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"strip\"/>\n",
+                       Number(plot.left), Number(plot.top), Number(plot.right - plot.left),
+                       Number(plot.bottom - plot.top));
+    if (lanes.filled) out += Area(lane, lanes, plot);
     out += Fill(BandPath(lane.band, plot), lanes.tone);
     out += Stroke(Path(lane.line, plot), lanes.tone);
     const double middle = (plot.top + plot.bottom) / 2 + 3.8;
     out += Text(plot.left - 7, middle, "end", "name", lane.label);
     out += Text(plot.right + 8, middle, "start", "value", lane.note);
   }
+  out += XAxisSvg(lanes.x, frame, true);
   return out + "</svg>\n";
 }
 
@@ -267,18 +278,19 @@ std::string TimelineSvg(const Timeline& timeline) {
   for (size_t i = 0; i < timeline.rows.size(); ++i) {
     const TimelineRow& row = timeline.rows[i];
     const double top = kTop + static_cast<double>(i) * timeline.row_height;
-    const double height = timeline.row_height - 8;
-    const double middle = top + height / 2;
+    const double room = timeline.row_height - 8;
+    const double middle = top + room / 2;
+    const double height = row.thin ? room / 2 : room;
     for (const Span& span : row.spans) {
       const double from = std::clamp(plot.X(span.from), plot.left, plot.right);
       const double to = std::clamp(plot.X(span.to), plot.left, plot.right);
       out += fmt::format(
-          "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"span tone-{}\"><title>{}"
-          "</title></rect>\n",
-          Number(from), Number(top), Number(std::max(0.4, to - from)), Number(height), span.tone,
-          Safe(span.label));
+          "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"span tone-{}\" "
+          "fill-opacity=\"{:.2f}\"><title>{}</title></rect>\n",
+          Number(from), Number(middle - height / 2), Number(std::max(0.4, to - from)),
+          Number(height), span.tone, std::clamp(span.share, 0.25, 1.0), Safe(span.label));
     }
-    for (const Event& event : row.events) {
+    for (const TimelineMark& event : row.events) {
       const double x = std::clamp(plot.X(event.at), plot.left, plot.right);
       const double r = event.large ? 6 : 3;
       out += fmt::format(

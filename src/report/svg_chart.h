@@ -64,6 +64,7 @@ struct Lanes {
   std::string title, tone;
   Axis x;
   double low = 0, high = 1;  // of every strip
+  bool filled = false;       // shaded down to `low`, where that is zero
   std::vector<Lane> lanes;
 };
 std::string LanesSvg(const Lanes& lanes);
@@ -72,8 +73,9 @@ std::string LanesSvg(const Lanes& lanes);
 struct Span {
   double from = 0, to = 0;
   std::string tone, label;
+  double share = 1;  // of its time that it was really so: a bar of many short stretches is paler
 };
-struct Event {
+struct TimelineMark {
   double at = 0;
   std::string tone, label;
   bool large = false;
@@ -81,7 +83,8 @@ struct Event {
 struct TimelineRow {
   std::string label, note;
   std::vector<Span> spans;
-  std::vector<Event> events;
+  std::vector<TimelineMark> events;
+  bool thin = false;  // a flatter bar
 };
 struct Timeline {
   int width = 880, row_height = 26;

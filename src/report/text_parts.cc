@@ -43,6 +43,17 @@ std::string MinuteOf(const std::optional<WallTime>& time) {
   return time ? SecondOf(*time).substr(0, 16) : "";
 }
 
+std::string DayAndMinute(const std::optional<WallTime>& time) {
+  static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::string text = MinuteOf(time);  // 2026-10-18 06:35
+  if (text.size() != 16) return text;
+  const auto month = ParseInt(text.substr(5, 2));
+  const auto day = ParseInt(text.substr(8, 2));
+  if (!day || !month || *month < 1 || *month > 12) return text;
+  return fmt::format("{} {} {}", *day, kMonths[*month - 1], text.substr(11));
+}
+
 std::string GpuRanges(std::vector<int> gpus) {
   std::sort(gpus.begin(), gpus.end());
   std::string out;

@@ -16,8 +16,9 @@ Tone StateTone(ledger::JobState state);
 Tone SeverityTone(const std::string& severity);             // "info", "notice", "warning", "fault"
 std::string MinuteOf(const std::optional<WallTime>& time);  // "2026-10-18 06:35"; "" where absent
 std::string SecondOf(WallTime time);                        // "2026-10-18 06:35:00"
-std::string GpuRanges(std::vector<int> gpus);               // "0-3,6"
-std::string Name(const ledger::Job& job);                   // its name, else its command
+std::string DayAndMinute(const std::optional<WallTime>& time);  // "18 Oct 06:35"; "" where absent
+std::string GpuRanges(std::vector<int> gpus);                   // "0-3,6"
+std::string Name(const ledger::Job& job);                       // its name, else its command
 std::string CommandLine(const ledger::Job& job);
 std::string BestText(const std::optional<ledger::Best>& best, bool with_metric);
 std::string DurationText(double seconds);
