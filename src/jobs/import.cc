@@ -168,7 +168,8 @@ Result<Imported> WriteJob(const Home& home, const ImportRequest& request,
   STOKER_ASSIGN(const Window window, WindowOf(request, run, log));
   STOKER_TRY(MakeDirs(home.jobs(), 0750));
   STOKER_ASSIGN(const auto made, NewJobFolder(home.jobs()));
-  const auto& [id, folder] = made;
+  const int64_t id = made.first;
+  const std::string& folder = made.second;
   JobSpec spec;
   spec.id = id;
   spec.origin = ledger::JobOrigin::kImported;

@@ -90,7 +90,7 @@ class JobTest : public testing::Test {
     EXPECT_TRUE(seen()) << "printed so far: " << out;
   }
 
-  const SystemClock clock_;
+  SystemClock clock_;
   TempDir dir_ = *TempDir::Make();
   const Home home_{dir_.path() + "/home"};
   std::string shim_;
