@@ -22,7 +22,7 @@ class BoxTest : public testing::Test {
   }
   Process Sleeper(const std::vector<std::string>& environment) {
     Command command;
-    command.argv = {"sleep", "600"};
+    command.argv = {"/bin/sleep", "600"};
     command.environment = environment;
     command.environment->push_back("PATH=/usr/bin:/bin");
     auto process = Process::Start(command);

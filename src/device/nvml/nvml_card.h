@@ -20,7 +20,7 @@ class Card {
   // one that takes the driver longer than kDear is asked for in slow cycles only. Both must outlive
   // it.
   Card(const Functions& functions, int index, Device handle, const Clock& clock);
-  static constexpr std::chrono::microseconds kDear{300};
+  static constexpr std::chrono::microseconds kDear{200};
 
   const GpuIdentity& identity() const { return identity_; }
   GpuReading Read(const ReadPlan& plan);
@@ -70,7 +70,7 @@ class Card {
   void AskLimits();
   void AskFieldSupport();
   void AskCosts();
-  // What one call takes: the lesser of two, since the first may wake something up.
+  // What one call takes: the least of three, since the first may wake something up.
   template <typename Ask>
   std::chrono::nanoseconds CostOf(Ask ask) const;
   std::string SourceOf(Field field, uint32_t id, bool call) const;

@@ -53,7 +53,7 @@ class NvmlProbeTest : public testing::Test {
   std::unique_ptr<Process> StartLoad(const std::string& cards, const std::string& json) {
     EXPECT_TRUE(WriteDurably(Path("load.json"), json));
     Command command;
-    command.argv = {"sleep", "600"};
+    command.argv = {"/bin/sleep", "600"};
     command.environment =
         std::vector<std::string>{"PATH=/usr/bin:/bin", "CUDA_VISIBLE_DEVICES=" + cards,
                                  "STOKER_SIM_LOAD=" + Path("load.json")};
