@@ -1,6 +1,5 @@
 #include "app/settings_file.h"
 
-#define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
@@ -41,6 +40,16 @@ Error UnknownKey(const std::string& key, const std::string& where) {
                  meant ? "did you mean " + *meant + "?" : "docs/settings.md lists them");
 }
 
+// The library's exceptions end here.
+Result<toml::table> Parse(std::string_view text, const std::string& path) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    return Invalid(std::string(error.description()),
+                   path + ":" + std::to_string(error.source().begin.line));
+  }
+}
+
 }  // namespace
 
 Result<Settings> LoadSettings(const std::string& path) {
@@ -48,18 +57,13 @@ Result<Settings> LoadSettings(const std::string& path) {
   const auto text = ReadFile(path, 1 << 20);
   if (!text && text.error().code == Code::kNotFound) return settings;
   if (!text) return text.error();
-  const toml::parse_result parsed = toml::parse(*text);
-  const std::string name = path;
-  if (!parsed) {
-    return Invalid(std::string(parsed.error().description()),
-                   name + ":" + std::to_string(parsed.error().source().begin.line));
-  }
-  for (const auto& [section, node] : parsed.table()) {
+  STOKER_ASSIGN(const toml::table parsed, Parse(*text, path));
+  for (const auto& [section, node] : parsed) {
     const toml::table* table = node.as_table();
-    if (table == nullptr) return UnknownKey(std::string(section.str()), name);
+    if (table == nullptr) return UnknownKey(std::string(section.str()), path);
     for (const auto& [key, value] : *table) {
       const std::string full = std::string(section.str()) + "." + std::string(key.str());
-      const std::string where = name + ":" + std::to_string(value.source().begin.line);
+      const std::string where = path + ":" + std::to_string(value.source().begin.line);
       const auto& rows = cli::SettingRows();
       const auto row = std::find_if(rows.begin(), rows.end(),
                                     [&](const SettingRow& r) { return full == r.key; });
