@@ -118,11 +118,13 @@ bool IsCall(std::string_view code, size_t at, size_t length) {
          !before.ends_with("~");
 }
 
-// `std::unique_ptr<T>(new T(...))`, the one way to a private constructor: owned at once.
+// `std::unique_ptr<T>(new T(...))`, the one way to a private constructor, and `: state_(new
+// State{...})`, the one to a hidden aggregate: owned at once.
 bool OwnedAtOnce(std::string_view before) {
+  if (!before.ends_with("(")) return false;
   const size_t begin = before.find_last_of(";{}");
   const std::string_view statement = before.substr(begin == before.npos ? 0 : begin);
-  return before.ends_with("(") && statement.find("unique_ptr<") != statement.npos;
+  return statement.find("unique_ptr<") != statement.npos || before.ends_with("_(");
 }
 
 bool IsNew(std::string_view code, size_t at) {

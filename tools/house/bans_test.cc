@@ -51,6 +51,7 @@ TEST(Bans, LetNamesakesPass) {
       "  Say(\"delete the file, then open(it)\");\n"
       "  snprintf(text, 3, \"x\");\n"
       "std::unique_ptr<A> a(new A(std::move(b)));\n"
+      "A::A() : state_(new State{1}) {}\n"
       "#include <new>\n";
   EXPECT_EQ(Found("src/jobs/a.cc", good), "");
 }
