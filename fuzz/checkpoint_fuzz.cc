@@ -1,8 +1,6 @@
 // Feeds Examine() with anything under each of the names that choose a parser. Properties: no crash,
 // no endless loop, and a file called whole is no longer whole with its last byte cut off.
-//
-//   clang++-14 -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -Isrc fuzz/checkpoint_fuzz.cc
-//     src/vault/{whole,zip,safetensors,onnx,file_bytes}.cc src/base/{...}.cc -lfmt -lcrypto -lz
+// Run: build/fuzz/bin/checkpoint_fuzz -max_len=4096 -timeout=5 -rss_limit_mb=512
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -78,13 +78,15 @@ Result<bool> Vault::State::Tick(Millis wait) {
   }
   const auto until = std::chrono::ceil<Millis>(
       std::min(NextDue().value_or(intake.next_due()), intake.next_due()) - clock.Mono());
-  STOKER_TRY(intake.Poll(std::clamp(until, Millis(0), std::max(wait, Millis(0)))));
+  const Millis most = std::max(wait, Millis(0));
+  STOKER_TRY(intake.Poll(cancel ? most : std::clamp(until, Millis(0), most)));
+  if (cancel) return false;
   STOKER_TRY(intake.Refresh());
   STOKER_TRY(LookAtDue());
   STOKER_TRY(outbox.ShipOne());
   STOKER_TRY(intake.Finish());
   const std::optional<MonoTime> next = NextDue();
-  return !cancel && next && *next <= clock.Mono();
+  return next && *next <= clock.Mono();
 }
 
 std::optional<MonoTime> Vault::State::NextDue() {
