@@ -191,8 +191,9 @@ void FindEnergyDisagreement(const Facts& facts, Findings& out) {
   std::vector<int> gpus;
   for (const CardUse& card : facts.use.cards) {
     if (!card.energy_counter_j || !card.energy_integral_j || *card.energy_counter_j <= 0) continue;
-    if (card.samples < 6 * kLeastSamples || card.energy_gap_s > 0.02 * facts.detail.view.wall_s)
-      continue;
+    // The counter runs on while nobody reads the power: only whole readings can be compared.
+    const double read_s = static_cast<double>(card.samples) * card.period_s.value_or(0);
+    if (card.samples < 6 * kLeastSamples || read_s < 0.98 * facts.detail.view.wall_s) continue;
     if (std::abs(*card.energy_integral_j / *card.energy_counter_j - 1) < 0.05) continue;
     counter += *card.energy_counter_j;
     integral += *card.energy_integral_j;

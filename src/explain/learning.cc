@@ -22,7 +22,7 @@ const query::MetricCurve* FindCurve(const Facts& facts, const std::string& name)
   return nullptr;
 }
 
-double Seconds(WallTime from, WallTime to) {
+double SecondsBetween(WallTime from, WallTime to) {
   return static_cast<double>((to - from).count()) / 1000;
 }
 
@@ -82,7 +82,7 @@ std::optional<AfterBest> MeasureAfterBest(const Facts& facts) {
   }
   AfterBest after;
   after.epochs = last_epoch - *best.epoch;
-  if (best.at) after.seconds = std::max(0.0, Seconds(*best.at, last_at));
+  if (best.at) after.seconds = std::max(0.0, SecondsBetween(*best.at, last_at));
   const double wall = facts.detail.view.wall_s;
   if (wall > 0) after.share = std::min(1.0, after.seconds / wall);
   const query::UseTotal& total = facts.use.total;
@@ -100,9 +100,9 @@ std::string BestSentence(const Facts& facts) {
   std::string text = fmt::format("The best {} was {}", best.metric, MetricValue(best.value));
   if (best.epoch) text += fmt::format(" at epoch {}", EpochName(*best.epoch));
   if (best.at && facts.job().started_at) {
-    const double into_s = Seconds(*facts.job().started_at, *best.at);
-    text += fmt::format(", {} into the run ({})", FormatDuration(::stoker::Seconds(into_s)),
-                        TimeOfDay(*best.at));
+    const double into_s = SecondsBetween(*facts.job().started_at, *best.at);
+    text +=
+        fmt::format(", {} into the run ({})", FormatDuration(Seconds(into_s)), TimeOfDay(*best.at));
   }
   return text + ".";
 }
@@ -111,15 +111,14 @@ std::string AfterSentence(const Facts& facts, const AfterBest& after, double las
   const bool running = !ledger::IsFinal(facts.job().state);
   if (after.epochs <= 0) return running ? "It is the latest epoch." : "It was the last epoch.";
   std::vector<std::string> cost;
-  if (after.seconds > 0) cost.push_back(FormatDuration(::stoker::Seconds(after.seconds)));
+  if (after.seconds > 0) cost.push_back(FormatDuration(Seconds(after.seconds)));
   if (after.kwh) cost.push_back(FormatEnergy(Joules(*after.kwh * kJoulesPerKwh)));
   if (after.share > 0) cost.push_back(Percent(after.share) + " of the run");
-  std::string text = fmt::format(
-      "{} {} since", Count(after.epochs, "epoch", "epochs"),
-      running ? (after.epochs == 1 ? "has run" : "have run") : (after.epochs == 1 ? "ran" : "ran"));
+  const char* ran = !running ? "ran" : after.epochs == 1 ? "has run" : "have run";
+  std::string text = fmt::format("{} {} since", Count(after.epochs, "epoch", "epochs"), ran);
   if (!cost.empty()) text += fmt::format(" ({})", Join(cost, ", "));
   if (std::isfinite(last_value)) {
-    text += fmt::format(" and {} {}", running ? "stand at" : "ended at", MetricValue(last_value));
+    text += (running ? ", now at " : ", ending at ") + MetricValue(last_value);
   }
   return text + ".";
 }
@@ -133,7 +132,8 @@ void FindBestAndAfter(const Facts& facts, Findings& out) {
   finding.numbers = {{"best_value", best->value}};
   if (best->epoch) finding.numbers.emplace_back("best_epoch", *best->epoch);
   if (best->at && facts.job().started_at) {
-    finding.numbers.emplace_back("best_after_s", Seconds(*facts.job().started_at, *best->at));
+    finding.numbers.emplace_back("best_after_s",
+                                 SecondsBetween(*facts.job().started_at, *best->at));
   }
   const query::MetricCurve* points = FindCurve(facts, best->metric);
   double last_value = NAN;

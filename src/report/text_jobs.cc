@@ -27,7 +27,7 @@ Cell KeptCell(const ledger::Job& job) {
 
 std::string ProgressText(const JobView& view) {
   std::string text = EpochsText(view.job);
-  if (view.eta_s && view.job.state == ledger::JobState::kRunning) {
+  if (view.eta_s && *view.eta_s >= 1 && view.job.state == ledger::JobState::kRunning) {
     text += fmt::format(", {} left", DurationText(*view.eta_s));
   }
   return text;
