@@ -89,6 +89,8 @@ struct Parts {
   std::unique_ptr<device::HostProbe> host;
   std::unique_ptr<blob::ObjectStore> store;
   std::unique_ptr<web::Server> server;
+  std::unique_ptr<collect::Collector> collector;
+  std::unique_ptr<vault::Vault> vault;
 };
 
 Result<std::unique_ptr<web::Server>> BindServer(const ServeOptions& options, cli::Context& context,
@@ -109,17 +111,21 @@ Result<Parts> OpenParts(const ServeOptions& options, cli::Context& context) {
   STOKER_ASSIGN(parts.store, blob::OpenDirStore(context.vault_folder()));
   STOKER_ASSIGN(parts.server, BindServer(options, context, *parts.pages));
   parts.host = device::MakeProcfsProbe("", context.clock);
+  parts.collector = std::make_unique<collect::Collector>(
+      collect::Config{.slow_every = static_cast<int>(context.settings.collect_slow_every)},
+      parts.gpus.get(), *parts.host, *parts.ledger, context.log, context.clock);
+  parts.vault = std::make_unique<vault::Vault>(
+      vault::Config{.quiet = Millis(context.settings.vault_quiet_ms)}, *parts.ledger, *parts.store,
+      context.log, context.clock);
+  // Before anyone is told that we serve: a job that asks for cards must find them.
+  LogFailure(context.log, "collect", parts.collector->Begin());
   return parts;
 }
 
 void RunCollect(StopSignal& stop, Parts& parts, cli::Context& context) {
-  collect::Collector collector(
-      {.slow_every = static_cast<int>(context.settings.collect_slow_every)}, parts.gpus.get(),
-      *parts.host, *parts.ledger, context.log, context.clock);
-  LogFailure(context.log, "collect", collector.Begin());
   MonoTime maintained = context.clock.Mono();
   Beat(stop, context.clock, Millis(context.settings.collect_interval_ms), [&] {
-    LogFailure(context.log, "collect", collector.Tick());
+    LogFailure(context.log, "collect", parts.collector->Tick());
     if (context.clock.Mono() - maintained < std::chrono::minutes(1)) return;
     maintained = context.clock.Mono();
     LogFailure(context.log, "ledger", parts.ledger->Maintain());
@@ -135,10 +141,8 @@ void RunKeeper(StopSignal& stop, Parts& parts, cli::Context& context) {
 }
 
 void RunVault(StopSignal& stop, Parts& parts, cli::Context& context) {
-  vault::Vault vault({.quiet = Millis(context.settings.vault_quiet_ms)}, *parts.ledger,
-                     *parts.store, context.log, context.clock);
   while (!stop.stopped()) {
-    const auto more = vault.Tick(Millis(250));
+    const auto more = parts.vault->Tick(Millis(250));
     if (more) continue;
     context.log.Error("vault", "{}", more.error().Line());
     stop.WaitFor(Millis(1000));
@@ -162,6 +166,7 @@ Status RunUntilStopped(Parts& parts, cli::Context& context) {
   while (!context.interrupted.WaitFor(Millis(3'600'000))) {
   }
   parts.server->Stop();
+  parts.vault->Cancel();  // a copy in flight waits for the next start
   return Ok();
 }
 

@@ -53,9 +53,10 @@ class VaultFixture : public testing::Test {
   void PutJob(const ledger::Job& job) {
     Do([&](ledger::Writer& writer) { return writer.PutJob(job); });
   }
-  void Say(int64_t job, const std::string& data_json) {
+  // Files have real times: a word said by default comes after all of them.
+  void Say(int64_t job, const std::string& data_json, WallTime at = WallTime{3'900'000'000'000}) {
     ledger::Event event;
-    event.at = clock_.Now();
+    event.at = at;
     event.kind = "checkpoint.written";
     event.job = job;
     event.data_json = data_json;

@@ -15,7 +15,11 @@ namespace stoker::vault {
 struct Told {
   std::optional<ledger::CheckpointRole> role;
   std::optional<double> epoch;
+  WallTime at;         // when it said so: later than the write it speaks of
   bool fresh = false;  // the epoch is of a version not met yet
+
+  // False for a version written after the word.
+  bool SpeaksOf(int64_t mtime_ns) const { return mtime_ns / 1'000'000 <= at.ms; }
 };
 
 struct Followed {

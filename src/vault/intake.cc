@@ -242,6 +242,7 @@ std::optional<std::string> Intake::Learn(Followed& followed, const Event& event)
     told.role = ParseRole(*role);
   }
   told.epoch = JsonNumber(*data, "epoch");
+  told.at = event.at;
   told.fresh = true;
   const Result<FileStat> stat = StatFile(path);
   if (stat && stat->is_directory()) {
@@ -261,7 +262,9 @@ Status Intake::Apply(Followed& followed, const std::string& path, bool only_gaps
   // Given to another job by a guess, before this one said that it was its own.
   const bool regained = latest->job != followed.job.id;
   if (!told.fresh && !regained) return Ok();
-  STOKER_ASSIGN(Checkpoint checkpoint, ledger_.CheckpointById(latest->id));
+  STOKER_ASSIGN(const int64_t row, RowOf(*latest, followed.job.id, path, told));
+  if (row == 0) return Ok();
+  STOKER_ASSIGN(Checkpoint checkpoint, ledger_.CheckpointById(row));
   checkpoint.job = followed.job.id;
   const bool knows_role = checkpoint.role != ledger::CheckpointRole::kUnknown;
   if (told.role && !(only_gaps && knows_role)) checkpoint.role = *told.role;
@@ -270,6 +273,20 @@ Status Intake::Apply(Followed& followed, const std::string& path, bool only_gaps
   STOKER_TRY(book_.Correct(checkpoint, told.epoch.has_value()));
   told.fresh = false;
   return Ok();
+}
+
+// The version that a word is about: the newest written before it. A quick trainer may have written
+// the file again meanwhile.
+Result<int64_t> Intake::RowOf(const Book::Latest& latest, int64_t job, const std::string& path,
+                              const Told& told) {
+  if (told.SpeaksOf(latest.version.mtime_ns)) return latest.id;
+  STOKER_ASSIGN(const std::vector<Checkpoint> rows, ledger_.Checkpoints(job));
+  const Checkpoint* found = nullptr;
+  for (const Checkpoint& row : rows) {
+    if (row.path != path || !told.SpeaksOf(row.mtime_ns)) continue;
+    if (found == nullptr || row.mtime_ns > found->mtime_ns) found = &row;
+  }
+  return found == nullptr ? int64_t{0} : found->id;
 }
 
 Status Intake::Observe(const std::string& path) {
@@ -297,7 +314,7 @@ Status Intake::Observe(const std::string& path) {
     return Vanish(*row, row->version(), "written over before it was sent");
   }
   bool epoch_told = false;
-  Checkpoint checkpoint = Describe(*owner, path, epoch_told);
+  Checkpoint checkpoint = Describe(*owner, path, version.mtime_ns, epoch_told);
   checkpoint.mtime_ns = version.mtime_ns;
   STOKER_TRY(JoinMetrics(ledger_, owner->job, epoch_told, checkpoint));
   STOKER_ASSIGN(OpenRow * made, book_.Put(std::move(checkpoint), version));
@@ -306,7 +323,8 @@ Status Intake::Observe(const std::string& path) {
   return Ok();
 }
 
-Checkpoint Intake::Describe(Followed& followed, const std::string& path, bool& epoch_told) const {
+Checkpoint Intake::Describe(Followed& followed, const std::string& path, int64_t mtime_ns,
+                            bool& epoch_told) const {
   Checkpoint checkpoint;
   checkpoint.job = followed.job.id;
   checkpoint.path = path;
@@ -316,8 +334,10 @@ Checkpoint Intake::Describe(Followed& followed, const std::string& path, bool& e
   if (told == followed.told.end()) told = followed.told.find(DirName(path));
   if (told != followed.told.end()) {
     if (told->second.role) checkpoint.role = *told->second.role;
-    if (told->second.fresh && told->second.epoch) checkpoint.epoch = told->second.epoch;
-    if (told->first == path) told->second.fresh = false;
+    if (told->second.fresh && told->second.SpeaksOf(mtime_ns)) {
+      if (told->second.epoch) checkpoint.epoch = told->second.epoch;
+      if (told->first == path) told->second.fresh = false;
+    }
   }
   epoch_told = checkpoint.epoch.has_value();
   return checkpoint;

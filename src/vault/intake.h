@@ -55,7 +55,10 @@ class Intake {
   // Puts what was said on the version that stands there.
   Status Apply(Followed& followed, const std::string& path, bool only_gaps);
   Status Vanish(OpenRow& row, const Version& last, const std::string& why);
-  ledger::Checkpoint Describe(Followed& followed, const std::string& path, bool& epoch_told) const;
+  ledger::Checkpoint Describe(Followed& followed, const std::string& path, int64_t mtime_ns,
+                              bool& epoch_told) const;
+  Result<int64_t> RowOf(const Book::Latest& latest, int64_t job, const std::string& path,
+                        const Told& told);
   Status TellLimit(Followed& followed);
 
   const Config& config_;

@@ -71,6 +71,25 @@ TEST_F(VaultTest, WhatTheRunSaysAndMeasuresIsJoined) {
   ExpectHonestStore();
 }
 
+TEST_F(VaultTest, AWordIsAboutTheVersionWrittenBeforeIt) {
+  PutJob(1, JobState::kRunning, work_);
+  const std::string path = work_ + "/last.safetensors";
+  for (int epoch = 1; epoch <= 2; ++epoch) {
+    WriteInPlace(path, handmade::SimpleSafetensors(1000, epoch));
+    SetTime(path, 2'000'000'000 + 10 * epoch);
+    Run();
+  }
+  // A quick trainer: both words arrive after both writes.
+  for (int epoch = 1; epoch <= 2; ++epoch) {
+    Say(1, R"({"path":")" + path + R"(","role":"last","epoch":)" + std::to_string(epoch) + "}",
+        WallTime{(2'000'000'000 + 10 * epoch + 1) * int64_t{1000}});
+  }
+  Run();
+  ASSERT_EQ(Rows().size(), 2u);
+  EXPECT_EQ(Rows()[0].epoch, 1);
+  EXPECT_EQ(Rows()[1].epoch, 2);
+}
+
 TEST_F(VaultTest, AHalfWrittenFileWaitsUntilItIsWhole) {
   PutJob(1, JobState::kRunning, work_);
   const std::string bytes = TorchZip(300'000, 1);
