@@ -244,7 +244,8 @@ Result<std::vector<Line>> ParseScenario(const std::string& path, const std::stri
 Result<std::string> JsonAt(const std::string& json, const std::string& path) {
   STOKER_ASSIGN(const Json root, ParseJson(json, "output"));
   const Json* at = &root;
-  for (const std::string_view part : Split(ReplaceAll(ReplaceAll(path, "[", "."), "]", ""), '.')) {
+  const std::string dotted = ReplaceAll(ReplaceAll(path, "[", "."), "]", "");
+  for (const std::string_view part : Split(dotted, '.')) {
     if (part == "length" && at->is_array()) return std::to_string(at->size());
     const auto index = ParseInt(part);
     if (index && at->is_array() && *index >= 0 && static_cast<size_t>(*index) < at->size()) {

@@ -8,8 +8,14 @@ namespace stoker::cli {
 namespace {
 
 int ExitCode(const Error& error) {
-  if (error.code == Code::kInvalid && error.where.starts_with("stoker ")) return 2;
+  if (error.code == Code::kInvalid && error.where.starts_with("stoker")) return 2;
   return error.code == Code::kNotFound ? 3 : 1;
+}
+
+// Wrong usage says its own place: "stoker jobs: --limit: must be above 0".
+void PrintError(const Context& context, const Error& error) {
+  const std::string line = error.Line();
+  context.err((line.starts_with("stoker") ? line : "stoker: " + line) + "\n");
 }
 
 Error UnknownCommand(const std::vector<Command>& commands, const std::string& name) {
@@ -66,10 +72,10 @@ int Dispatch(Context& context, const std::vector<Command>& commands, const std::
     if (command.name != name) continue;
     const Result<int> code = command.run(context, args);
     if (code) return *code;
-    context.err("stoker: " + code.error().Line() + "\n");
+    PrintError(context, code.error());
     return ExitCode(code.error());
   }
-  context.err("stoker: " + UnknownCommand(commands, name).Line() + "\n");
+  PrintError(context, UnknownCommand(commands, name));
   return 2;
 }
 

@@ -14,7 +14,7 @@ struct Command {
   std::string name;
   std::string help;  // one line
   // The exit code, or an error to print. An error of code kInvalid whose `where` begins with
-  // "stoker " is wrong usage.
+  // "stoker" is wrong usage.
   std::function<Result<int>(Context&, const std::vector<std::string>& args)> run;
 };
 
