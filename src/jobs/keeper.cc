@@ -361,8 +361,6 @@ Status Keeper::State::Commit(Job& job, const RunState& run, const Changes& chang
   if (changes.job) {
     // Others keep fields of the same row.
     STOKER_ASSIGN(const Job fresh, ledger.JobById(job.id));
-    job.checkpoints_seen = fresh.checkpoints_seen;
-    job.checkpoints_safe = fresh.checkpoints_safe;
     job.gpu_energy_j = fresh.gpu_energy_j;
   }
   return ledger.Write([&](ledger::Writer& writer) -> Status {

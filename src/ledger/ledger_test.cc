@@ -61,8 +61,6 @@ TEST_F(LedgerTest, AJobComesBackAsItWasPut) {
   job.gpu_energy_j = 1.5e8;
   job.last_epoch = 90;
   job.epochs_planned = 600;
-  job.checkpoints_seen = 4;
-  job.checkpoints_safe = 3;
   auto ledger = Open();
   Do(*ledger, [&](Writer& w) { return w.PutJob(job); });
 
@@ -94,8 +92,21 @@ TEST_F(LedgerTest, AJobComesBackAsItWasPut) {
   EXPECT_EQ(back.gpu_energy_j, 1.5e8);
   EXPECT_EQ(back.last_epoch, 90);
   EXPECT_EQ(back.epochs_planned, 600);
-  EXPECT_EQ(back.checkpoints_seen, 4);
-  EXPECT_EQ(back.checkpoints_safe, 3);
+  EXPECT_EQ(back.checkpoints_seen, 0);
+
+  for (const CheckpointState state :
+       {CheckpointState::kSafe, CheckpointState::kSuperseded, CheckpointState::kWhole}) {
+    Checkpoint checkpoint;
+    checkpoint.job = 7;
+    checkpoint.path = "/j/7/last.pt";
+    checkpoint.state = state;
+    Do(*ledger, [&](Writer& w) -> Status {
+      const auto id = w.PutCheckpoint(checkpoint);
+      return id ? Ok() : Status(id.error());
+    });
+  }
+  EXPECT_EQ(ledger->JobById(7)->checkpoints_seen, 2);
+  EXPECT_EQ(ledger->JobById(7)->checkpoints_safe, 1);
 
   JobFilter brief;
   brief.brief = true;

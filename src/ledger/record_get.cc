@@ -119,7 +119,11 @@ std::string JobsSql(std::string_view texts, std::string_view which) {
       "SELECT id, name, state, origin, command_json, cwd, user, gpus_json, cards_json, created_ms, "
       "started_ms, ended_ms, exit_code, signal, reason, run_log, folder, best_metric, best_value, "
       "best_higher, best_epoch, best_ms, gpu_energy_j, last_epoch, epochs_planned, "
-      "checkpoints_seen, checkpoints_safe, ";
+      // Counted, not kept: the writer of checkpoints is not the writer of jobs.
+      "(SELECT count(*) FROM checkpoints c WHERE c.job = jobs.id AND c.state <> 5), "
+      "(SELECT count(*) FROM checkpoints c WHERE c.job = jobs.id AND c.state = 3), ";
+  static_assert(static_cast<int>(CheckpointState::kSuperseded) == 5);
+  static_assert(static_cast<int>(CheckpointState::kSafe) == 3);
   sql += texts;
   sql += " FROM jobs WHERE ";
   sql += which;

@@ -69,15 +69,14 @@ Status PutJob(Db& db, const Job& job) {
       Query query,
       db.Ask("INSERT OR REPLACE INTO jobs (id, name, state, origin, command_json, cwd, user, "
              "gpus_json, cards_json, created_ms, started_ms, ended_ms, exit_code, signal, reason, "
-             "run_log, folder, gpu_energy_j, last_epoch, epochs_planned, checkpoints_seen, "
-             "checkpoints_safe, plan_json, git_json, environment_json, best_metric, best_value, "
+             "run_log, folder, gpu_energy_j, last_epoch, epochs_planned, "
+             "plan_json, git_json, environment_json, best_metric, best_value, "
              "best_higher, best_epoch, best_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-             "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
              job.id, job.name, Number(job.state), Number(job.origin), ListJson(job.command),
              job.cwd, job.user, ListJson(job.gpus), ListJson(job.cards), job.created_at,
              job.started_at, job.ended_at, job.exit_code, job.signal, job.reason, job.run_log,
-             job.folder, job.gpu_energy_j, job.last_epoch, job.epochs_planned, job.checkpoints_seen,
-             job.checkpoints_safe, job.plan_json, job.git_json, job.environment_json));
+             job.folder, job.gpu_energy_j, job.last_epoch, job.epochs_planned, job.plan_json, job.git_json, job.environment_json));
   BindBest(query, job.best);
   STOKER_TRY(query.Step());
   return Ok();

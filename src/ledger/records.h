@@ -74,7 +74,7 @@ struct Job {
   std::optional<Best> best;
   std::optional<double> gpu_energy_j;  // set once, when the job has ended
   std::optional<double> last_epoch, epochs_planned;
-  int checkpoints_seen = 0, checkpoints_safe = 0;  // kept by the writer of checkpoints
+  int checkpoints_seen = 0, checkpoints_safe = 0;  // counted by the ledger; PutJob ignores them
 };
 
 struct Attempt {

@@ -22,7 +22,6 @@ CREATE TABLE jobs (
   exit_code INTEGER, signal INTEGER, reason TEXT NOT NULL, run_log TEXT NOT NULL,
   folder TEXT NOT NULL, best_metric TEXT, best_value REAL, best_higher INTEGER, best_epoch REAL,
   best_ms INTEGER, gpu_energy_j REAL, last_epoch REAL, epochs_planned REAL,
-  checkpoints_seen INTEGER NOT NULL, checkpoints_safe INTEGER NOT NULL,
   -- The long ones last: a list that leaves them out never reads their pages.
   plan_json TEXT NOT NULL, git_json TEXT NOT NULL, environment_json TEXT NOT NULL);
 CREATE INDEX jobs_state ON jobs (state);
@@ -47,7 +46,7 @@ CREATE TABLE checkpoints (
   best_epoch REAL, best_ms INTEGER, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL,
   state INTEGER NOT NULL, reason TEXT NOT NULL, pinned INTEGER NOT NULL, seen_ms INTEGER NOT NULL,
   mtime_ns INTEGER NOT NULL);
-CREATE INDEX checkpoints_job ON checkpoints (job);
+CREATE INDEX checkpoints_job ON checkpoints (job, state);
 CREATE TABLE copies (
   checkpoint INTEGER NOT NULL, store TEXT NOT NULL, key TEXT NOT NULL, verified_ms INTEGER,
   PRIMARY KEY (checkpoint, store)) WITHOUT ROWID;
