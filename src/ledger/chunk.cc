@@ -164,14 +164,15 @@ Result<Column> ChunkCodec::DecodeColumn(std::string_view bytes) {
   return out;
 }
 
-// Seven columns; the last three are relative to the least value, where they are small.
+// A page over a week reads thousands of buckets: speed before size. Seven columns; the last three
+// are relative to the least value, where they are small.
 std::string ChunkCodec::EncodeTier(std::span<const TierBucket> buckets) {
   std::string out = Begin(kTier);
   PutVarint(out, buckets.size());
   const auto put = [&](auto&& column) {
     scratch_.clear();
     for (const TierBucket& b : buckets) scratch_.push_back(static_cast<int64_t>(column(b)));
-    ints_.Encode(scratch_, out);
+    ints_.Encode(scratch_, out, IntCodec::Aim::kSpeed);
   };
   const auto u = [](int64_t v) { return static_cast<uint64_t>(v); };
   put([&](const TierBucket& b) { return b.index; });

@@ -8,18 +8,24 @@
 namespace stoker::ledger {
 namespace {
 
-// A chunk grows until it has an hour of samples at one a second, so that sealing every quarter of
-// an hour makes no small ones, and covers at most a day, so that chunks can be dropped by age.
-constexpr size_t kTarget = 3600;
+// Some kilobytes, which fill pages well; sealing makes a chunk of half an hour. None covers more
+// than a day, so that chunks can be dropped by age.
+constexpr size_t kTarget = 2400;
+constexpr size_t kMost = kTarget * 3 / 2;
 constexpr int64_t kMaxSpanMs = int64_t{24} * 3600 * 1000;
-// How many of `samples` go into the next chunk.
+// A chunk below this grows when more comes, so that small imports and rare metrics leave no crumbs.
+constexpr int64_t kGrowBelow = kTarget * 3 / 4;
+
+// How many of `samples` go into the next chunk. Series that were read together are cut alike, so
+// that they share their timelines.
 size_t NextCut(std::span<const RawSample> samples) {
-  const size_t most = samples.size() <= 2 * kTarget ? samples.size() : kTarget;
   const int64_t end = samples.front().at + kMaxSpanMs;
-  const auto past =
-      std::partition_point(samples.begin(), samples.begin() + static_cast<ptrdiff_t>(most),
-                           [&](const RawSample& s) { return s.at < end; });
-  return static_cast<size_t>(past - samples.begin());
+  const auto past = std::partition_point(samples.begin(), samples.end(),
+                                         [&](const RawSample& s) { return s.at < end; });
+  const auto size = static_cast<size_t>(past - samples.begin());
+  if (size <= kMost) return size;
+  const size_t pieces = (size + kTarget / 2) / kTarget;
+  return (size + pieces - 1) / pieces;
 }
 
 }  // namespace
@@ -81,7 +87,8 @@ Result<std::vector<ChunkStore::Place>> ChunkStore::Touched(int64_t series, int64
                                                            int64_t last) {
   STOKER_ASSIGN(
       Query q,
-      db_.Ask("SELECT id, timeline, first_ms, last_ms, count FROM chunks WHERE series = ?1 "
+      db_.Ask("SELECT id, timeline, first_ms, last_ms, count FROM chunks WHERE "
+              "series = ?1 "
               "AND first_ms >= coalesce((SELECT max(first_ms) FROM chunks WHERE series = ?1 "
               "AND first_ms <= ?2), ?2) AND first_ms <= ?3 ORDER BY first_ms",
               series, first, last));
@@ -94,7 +101,7 @@ Result<std::vector<ChunkStore::Place>> ChunkStore::Touched(int64_t series, int64
     place.timeline = q.Int();
     place.first = q.Int();
     const bool overlaps = q.Int() >= first;
-    const bool small = q.Int() < static_cast<int64_t>(kTarget) && last - place.first < kMaxSpanMs;
+    const bool small = q.Int() < kGrowBelow && last - place.first < kMaxSpanMs;
     if (overlaps || small) out.push_back(place);
   }
 }

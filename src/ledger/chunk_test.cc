@@ -178,9 +178,10 @@ TEST(ChunkTest, HandMadeDamageBehindAGoodCheckWordIsRefused) {
       {"an absence nobody knows", Bytes({3, 2, 2, 7})},
       {"no values", Bytes({3, 2, 2, 0})},
       {"an unknown transform", Bytes({3, 2, 2, 0, 7, 0, 1, 0})},
-      {"a width of 65 bits", Bytes({3, 2, 2, 0, 1, 0, 1, 0, 65, 1})},
-      {"bits that are missing", Bytes({3, 2, 2, 0, 1, 0, 1, 0, 64, 64, 1})},
-      {"a frame that is none", Bytes({3, 2, 2, 0, 1, 0, 1, 3, 1, 2, 3})},
+      {"an unknown packing", Bytes({3, 2, 2, 0, 1, 0, 1, 9, 1, 1, 1})},
+      {"bits that are missing", Bytes({3, 2, 2, 0, 1, 0, 1, 0, 255, 255, 1})},
+      {"a frame that is none", Bytes({3, 2, 2, 0, 1, 0, 1, 1, 3, 1, 2, 3})},
+      {"shares that do not add up", Bytes({3, 2, 2, 0, 1, 0, 1, 2, 7, 1, 0, 5, 0, 128, 0, 0})},
       {"more varints than samples", Bytes({3, 2, 2, 0, 5, 0, 1, 21, 0})},
       {"bytes after the end", Bytes({3, 2, 2, 0, 0, 0, 0, 0})},
   };

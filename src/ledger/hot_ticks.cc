@@ -21,6 +21,8 @@ void SortAndDedupe(std::vector<RawSample>& samples) {
 
 void HotTicks::Forget() {
   by_series_.clear();
+  times_.clear();
+  dropped_ = 0;
   base_ = first_ = last_ = 0;
 }
 
@@ -31,6 +33,7 @@ void HotTicks::DropBefore(int64_t id) {
     });
     entries.erase(entries.begin(), keep);
   }
+  for (; base_ + dropped_ < id && !times_.empty(); ++dropped_) times_.pop_front();
 }
 
 Status HotTicks::Refresh() {
@@ -60,9 +63,10 @@ Status HotTicks::Refresh() {
     Result<std::vector<TickEntry>> entries = codec_.DecodeTick(q.Bytes());
     if (!entries) return entries.error().In("tick " + std::to_string(id));
     for (const TickEntry& e : *entries) {
-      by_series_[e.series].push_back(
-          Entry{at, e.value, static_cast<uint32_t>(id - base_), e.absence});
+      by_series_[e.series].push_back(Entry{e.value, static_cast<uint32_t>(id - base_), e.absence});
     }
+    // Ids may have gaps: a time for each, so that an entry finds its own.
+    while (base_ + dropped_ + static_cast<int64_t>(times_.size()) <= id) times_.push_back(at);
     last_ = id;
   }
 }
@@ -72,7 +76,8 @@ std::vector<RawSample> HotTicks::Load(int64_t series, int64_t from, int64_t to) 
   const auto found = by_series_.find(series);
   if (found == by_series_.end()) return out;
   for (const Entry& e : found->second) {
-    if (e.at >= from && e.at <= to) out.push_back(RawSample{e.at, e.value, e.absence});
+    const RawSample sample = SampleOf(e);
+    if (sample.at >= from && sample.at <= to) out.push_back(sample);
   }
   SortAndDedupe(out);
   return out;
@@ -81,8 +86,7 @@ std::vector<RawSample> HotTicks::Load(int64_t series, int64_t from, int64_t to) 
 std::optional<RawSample> HotTicks::Last(int64_t series) const {
   const auto found = by_series_.find(series);
   if (found == by_series_.end() || found->second.empty()) return std::nullopt;
-  const Entry& e = found->second.back();
-  return RawSample{e.at, e.value, e.absence};
+  return SampleOf(found->second.back());
 }
 
 }  // namespace stoker::ledger

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -27,16 +28,20 @@ class HotTicks {
 
  private:
   struct Entry {
-    int64_t at;
     int64_t value;
     uint32_t tick;  // id of the tick, from base_
     Absence absence;
   };
+  RawSample SampleOf(const Entry& e) const {
+    return {times_[e.tick - dropped_], e.value, e.absence};
+  }
   void DropBefore(int64_t id);
 
   Db& db_;
   ChunkCodec& codec_;
   std::unordered_map<int64_t, std::vector<Entry>> by_series_;
+  std::deque<int64_t> times_;  // of the ticks from base_ + dropped_ on
+  uint32_t dropped_ = 0;
   int64_t base_ = 0;
   int64_t first_ = 0;  // ids held: [first_, last_]; none where last_ is 0
   int64_t last_ = 0;

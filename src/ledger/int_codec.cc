@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "ledger/rans.h"
 
 namespace stoker::ledger {
 namespace {
@@ -18,6 +19,10 @@ namespace {
 // First byte of a column. A line needs no symbols; the others come in two codings each.
 enum Transforming : uint8_t { kLine = 0, kCentred = 1, kDelta = 2, kDeltaDelta = 3 };
 constexpr uint8_t kBytesCoding = 4;  // added to the transform: varints instead of tokens and bits
+// How a run of bytes is packed.
+enum Packing : uint8_t { kAsIs = 0, kZstd = 1, kRange = 2 };
+// Below this the table of the range coder eats what it gains.
+constexpr size_t kWorthRanging = 96;
 // Level 3 of zstd: higher levels gain under 1 % on columns of a few kilobytes and cost three times.
 constexpr int kLevel = 3;
 // Every frame begins with these four bytes, so they are not stored.
@@ -90,6 +95,16 @@ int64_t Middle(std::span<const int64_t> v) {
   const auto middle = some.begin() + static_cast<ptrdiff_t>(count / 2);
   std::nth_element(some.begin(), middle, some.begin() + static_cast<ptrdiff_t>(count));
   return *middle;
+}
+
+int64_t UsualDifference(std::span<const int64_t> v, uint64_t step) {
+  std::array<int64_t, 255> some;
+  const size_t count = std::min(v.size() - 1, some.size());
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = 1 + i * (v.size() - 1) / count;
+    some[i] = Minus(v[at], v[at - 1]) / static_cast<int64_t>(step);
+  }
+  return Middle(std::span<const int64_t>(some.data(), count));
 }
 
 bool IsLine(std::span<const int64_t> v) {
@@ -171,6 +186,7 @@ struct IntCodec::Plan {
   Transforming transform = kCentred;
   int64_t base = 0;   // a middle value for kCentred, else the first
   uint64_t step = 1;  // every difference is a multiple of it
+  int64_t usual = 0;  // a middle difference, in steps; for kDelta
 };
 
 IntCodec::IntCodec() : zstd_(std::make_unique<Zstd>()) {}
@@ -183,15 +199,16 @@ void IntCodec::Transform(std::span<const int64_t> v, const Plan& plan, std::vect
     for (const int64_t x : v) out.push_back(ZigZag(Minus(x, plan.base) / step));
     return;
   }
-  int64_t before = 0;
+  int64_t before = plan.usual;
   for (size_t i = 1; i < v.size(); ++i) {
     const int64_t delta = step == 1 ? Minus(v[i], v[i - 1]) : Minus(v[i], v[i - 1]) / step;
-    out.push_back(ZigZag(plan.transform == kDelta ? delta : Minus(delta, before)));
-    before = delta;
+    out.push_back(ZigZag(Minus(delta, before)));
+    if (plan.transform == kDeltaDelta) before = delta;
   }
 }
 
-void IntCodec::Encode(std::span<const int64_t> v, std::string& out) {
+void IntCodec::Encode(std::span<const int64_t> v, std::string& out, Aim aim) {
+  aim_ = aim;
   if (v.empty()) return;
   if (IsLine(v)) {
     out.push_back(static_cast<char>(kLine));
@@ -204,7 +221,8 @@ void IntCodec::Encode(std::span<const int64_t> v, std::string& out) {
   Transform(v, best, symbols_);
   double best_bits = EstimateBits(symbols_);
   for (const Transforming transform : {kDelta, kDeltaDelta}) {
-    const Plan plan{transform, v[0], best.step};
+    const Plan plan{transform, v[0], best.step,
+                    transform == kDelta ? UsualDifference(v, best.step) : 0};
     Transform(v, plan, trial_);
     const double bits = EstimateBits(trial_);
     if (bits >= best_bits) continue;
@@ -219,10 +237,11 @@ void IntCodec::Encode(std::span<const int64_t> v, std::string& out) {
   out.push_back(static_cast<char>(best.transform + (as_bytes ? kBytesCoding : 0)));
   PutSigned(out, best.base);
   PutVarint(out, best.step);
+  if (best.transform == kDelta) PutSigned(out, best.usual);
   out += as_bytes ? bytes : tokens;
 }
 
-// The tokens through zstd, then all the rests.
+// The tokens packed, then all the rests.
 void IntCodec::EncodeTokens(std::string& out) {
   raw_.clear();
   packed_.clear();
@@ -246,7 +265,7 @@ void IntCodec::EncodeTokens(std::string& out) {
     if (t.rest_bits > 32) put(rest >> 32, t.rest_bits - 32);
   }
   if (filled > 0) packed_.push_back(static_cast<char>(pending));
-  PutCompressed(raw_, out);
+  PutPacked(raw_, out);
   out += packed_;
 }
 
@@ -254,33 +273,49 @@ void IntCodec::EncodeBytes(std::string& out) {
   raw_.clear();
   for (const uint64_t u : symbols_) PutVarint(raw_, u);
   PutVarint(out, raw_.size());
-  PutCompressed(raw_, out);
+  PutPacked(raw_, out);
 }
 
-// Size of the frame without its magic and the frame; or 0 and the raw bytes where zstd cannot help.
-void IntCodec::PutCompressed(std::string_view raw, std::string& out) {
+// The smallest of the bytes as they are, a frame of zstd without its magic, and the range coder;
+// the latter only where it gains something, as it is slower to read.
+void IntCodec::PutPacked(std::string_view raw, std::string& out) {
   frame_.resize(ZSTD_compressBound(raw.size()));
   const size_t size =
       ZSTD_compress2(zstd_->pack.get(), frame_.data(), frame_.size(), raw.data(), raw.size());
-  if (ZSTD_isError(size) || size - kFrameMagic.size() >= raw.size()) {
-    PutVarint(out, 0);
-    out += raw;
-    return;
+  std::string_view best = raw;
+  Packing packing = kAsIs;
+  if (!ZSTD_isError(size) && size - kFrameMagic.size() < best.size()) {
+    best = std::string_view(frame_).substr(kFrameMagic.size(), size - kFrameMagic.size());
+    packing = kZstd;
   }
-  PutVarint(out, size - kFrameMagic.size());
-  out.append(frame_, kFrameMagic.size(), size - kFrameMagic.size());
+  std::string ranged;
+  if (aim_ == Aim::kSize && best.size() >= kWorthRanging) {
+    ranged = RansEncode(raw);
+    if (ranged.size() + ranged.size() / 16 < best.size()) {
+      best = ranged;
+      packing = kRange;
+    }
+  }
+  out.push_back(static_cast<char>(packing));
+  if (packing != kAsIs) PutVarint(out, best.size());
+  out += best;
 }
 
-bool IntCodec::TakeCompressed(ByteReader& in, size_t raw_size, std::string& out) {
-  const uint64_t size = in.Varint();
-  if (size == 0) {
+bool IntCodec::TakePacked(ByteReader& in, size_t raw_size, std::string& out) {
+  const uint8_t packing = in.Byte();
+  if (packing == kAsIs) {
     out = in.Take(raw_size);
     return in.ok();
   }
-  const std::string_view frame = in.Take(size);
+  const std::string_view packed = in.Take(in.Varint());
   if (!in.ok()) return false;
+  if (packing == kRange) {
+    if (!RansDecode(packed, raw_size, out)) in.Fail();
+    return in.ok();
+  }
+  if (packing != kZstd) in.Fail();
   frame_.assign(kFrameMagic);
-  frame_ += frame;
+  frame_ += packed;
   out.resize(raw_size);
   const size_t got = ZSTD_decompressDCtx(zstd_->unpack.get(), out.data(), out.size(), frame_.data(),
                                          frame_.size());
@@ -289,7 +324,7 @@ bool IntCodec::TakeCompressed(ByteReader& in, size_t raw_size, std::string& out)
 }
 
 bool IntCodec::DecodeTokens(ByteReader& in, size_t count) {
-  if (!TakeCompressed(in, count, raw_)) return false;
+  if (!TakePacked(in, count, raw_)) return false;
   uint64_t total_bits = 0;
   for (const char c : raw_) total_bits += static_cast<uint64_t>(RestBits(static_cast<uint8_t>(c)));
   packed_ = in.Take((total_bits + 7) / 8);
@@ -320,7 +355,7 @@ bool IntCodec::DecodeTokens(ByteReader& in, size_t count) {
 bool IntCodec::DecodeBytes(ByteReader& in, size_t count) {
   const uint64_t raw_size = in.Varint();
   if (raw_size > count * 10) in.Fail();
-  if (!in.ok() || !TakeCompressed(in, raw_size, raw_)) return false;
+  if (!in.ok() || !TakePacked(in, raw_size, raw_)) return false;
   ByteReader raw(raw_);
   symbols_.resize(count);
   for (uint64_t& symbol : symbols_) symbol = raw.Varint();
@@ -344,6 +379,7 @@ bool IntCodec::Decode(ByteReader& in, size_t count, std::vector<int64_t>& out) {
   const bool as_bytes = mode > kBytesCoding;
   const int transform = as_bytes ? mode - kBytesCoding : mode;
   if (transform < kCentred || transform > kDeltaDelta) in.Fail();
+  const auto usual = static_cast<uint64_t>(transform == kDelta ? in.Signed() : 0);
   const size_t symbols = transform == kCentred ? count : count - 1;
   if (!in.ok() || !(as_bytes ? DecodeBytes(in, symbols) : DecodeTokens(in, symbols))) return false;
   out.resize(count);
@@ -357,7 +393,7 @@ bool IntCodec::Decode(ByteReader& in, size_t count, std::vector<int64_t>& out) {
   uint64_t delta = 0;
   for (size_t i = 1; i < count; ++i) {
     const auto change = static_cast<uint64_t>(UnZigZag(symbols_[i - 1]));
-    delta = transform == kDelta ? change : delta + change;
+    delta = (transform == kDelta ? usual : delta) + change;
     value += delta * step;
     out[i] = static_cast<int64_t>(value);
   }

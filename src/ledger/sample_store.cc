@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +13,7 @@ namespace {
 constexpr int64_t kDayMs = int64_t{24} * 3600 * 1000;
 // A merge holds the samples of one slice and all that is sealed over the same time.
 constexpr size_t kSliceSamples = 32768;
+constexpr size_t kSeriesAtOnce = 64;
 // Times beyond this (the year 287,396) are no times.
 constexpr int64_t kMaxTime = int64_t{1} << 53;
 // Sixteen times a stored value still fits (the tiers' means).
@@ -138,8 +139,9 @@ Status SampleStore::StoreSealed(SeriesId series, std::vector<RawSample> samples)
     STOKER_TRY(chunks_.Merge(series, slice));
     const int64_t from = FloorTo(slice.front().at, kCoarseTier.width_ms);
     const int64_t to = FloorTo(slice.back().at, kCoarseTier.width_ms) + kCoarseTier.width_ms;
-    STOKER_ASSIGN(const std::vector<RawSample> now, chunks_.Load(series, from, to - 1));
-    STOKER_TRY(tiers_.Replace(series, from, to, now));
+    STOKER_TRY(tiers_.Update(series, from, to, [&](int64_t begin, int64_t finish) {
+      return chunks_.Load(series, begin, finish - 1);
+    }));
     rest = rest.subspan(slice.size());
   }
   return Ok();
@@ -154,38 +156,70 @@ Result<bool> SampleStore::SealDue(WallTime now) {
   return WallTime{*at} < now - tuning_.seal_age;
 }
 
-Status SampleStore::SealStep() {
+// Some of the oldest ticks.
+struct SampleStore::Batch {
+  int64_t last = 0;              // id of the newest of them; 0: none
+  std::vector<SeriesId> series;  // all that they hold, ascending
+};
+
+Result<SampleStore::Batch> SampleStore::NextBatch() {
+  Batch batch;
   STOKER_ASSIGN(const auto most, db_.AskInt("SELECT max(id) FROM ticks"));
   STOKER_ASSIGN(const auto least, db_.AskInt("SELECT min(id) FROM ticks"));
-  if (!most || !least) return Ok();
+  if (!most || !least) return batch;
   // What lies there for its age alone goes as a whole, but for the newest (see schema.cc).
   const bool many = *most - *least + 1 > tuning_.seal_above;
-  const int64_t end = *most - (many ? tuning_.keep : 1);
-  std::map<SeriesId, std::vector<RawSample>> by_series;
-  size_t samples = 0;
-  int64_t last = 0;
+  STOKER_ASSIGN(Query q, db_.Ask("SELECT id, data FROM ticks WHERE id <= ? ORDER BY id LIMIT ?",
+                                 *most - (many ? tuning_.keep : 1), tuning_.batch));
+  std::set<SeriesId> series;
+  for (size_t samples = 0; samples < tuning_.batch_samples;) {
+    STOKER_ASSIGN(const bool row, q.Step());
+    if (!row) break;
+    batch.last = q.Int();
+    Result<std::vector<TickEntry>> entries = codec_.DecodeTick(q.Bytes());
+    if (!entries) return entries.error().In("tick " + std::to_string(batch.last));
+    for (const TickEntry& e : *entries) series.insert(e.series);
+    samples += entries->size();
+  }
+  batch.series.assign(series.begin(), series.end());
+  return batch;
+}
+
+Status SampleStore::SealSeries(const Batch& batch, std::span<const SeriesId> some) {
+  std::vector<std::vector<RawSample>> lists(some.size());
   {
-    STOKER_ASSIGN(Query q, db_.Ask("SELECT id, at_ms, data FROM ticks WHERE id <= ? ORDER BY id "
-                                   "LIMIT ?",
-                                   end, tuning_.batch));
-    while (samples < tuning_.batch_samples) {
+    STOKER_ASSIGN(Query q,
+                  db_.Ask("SELECT at_ms, data FROM ticks WHERE id <= ? ORDER BY id", batch.last));
+    while (true) {
       STOKER_ASSIGN(const bool row, q.Step());
       if (!row) break;
-      last = q.Int();
       const int64_t at = q.Int();
-      Result<std::vector<TickEntry>> entries = codec_.DecodeTick(q.Bytes());
-      if (!entries) return entries.error().In("tick " + std::to_string(last));
-      for (const TickEntry& e : *entries) {
-        by_series[e.series].push_back(RawSample{at, e.value, e.absence});
+      STOKER_ASSIGN(const std::vector<TickEntry> entries, codec_.DecodeTick(q.Bytes()));
+      for (const TickEntry& e : entries) {
+        const auto place = std::lower_bound(some.begin(), some.end(), e.series);
+        if (place == some.end() || *place != e.series) continue;
+        lists[static_cast<size_t>(place - some.begin())].push_back({at, e.value, e.absence});
       }
-      samples += entries->size();
     }
   }
-  for (auto& [series, list] : by_series) {
-    SortAndDedupe(list);
-    STOKER_TRY(StoreSealed(series, std::move(list)));
+  for (size_t i = 0; i < some.size(); ++i) {
+    SortAndDedupe(lists[i]);
+    STOKER_TRY(StoreSealed(some[i], std::move(lists[i])));
   }
-  return db_.Run("DELETE FROM ticks WHERE id <= ?", last);
+  return Ok();
+}
+
+Status SampleStore::SealStep() {
+  STOKER_ASSIGN(const Batch batch, NextBatch());
+  if (batch.last == 0) return Ok();
+  // A group of series at a time: the ticks are read again for each, and little is held at once.
+  std::span<const SeriesId> rest(batch.series);
+  while (!rest.empty()) {
+    const size_t size = std::min(rest.size(), kSeriesAtOnce);
+    STOKER_TRY(SealSeries(batch, rest.first(size)));
+    rest = rest.subspan(size);
+  }
+  return db_.Run("DELETE FROM ticks WHERE id <= ?", batch.last);
 }
 
 Result<std::vector<Sample>> SampleStore::Scan(SeriesId series, WallTime from, WallTime to) {
@@ -296,9 +330,11 @@ Status SampleStore::FillFromTier(SeriesId series, const Tier& tier, int64_t from
   const int64_t inner_to = FloorTo(to, tier.width_ms);
   if (inner_from >= inner_to) return FillFromRaw(series, from, to, out);
   STOKER_TRY(FillFromRaw(series, from, inner_from, out));
-  STOKER_ASSIGN(const std::vector<TimedBucket> buckets,
-                tiers_.Load(series, tier, inner_from, inner_to));
-  for (const TimedBucket& b : buckets) out.Add(b);
+  STOKER_ASSIGN(const TierStore::Answer answer, tiers_.Load(series, tier, inner_from, inner_to));
+  for (const TimedBucket& b : answer.buckets) out.Add(b);
+  for (const auto& [begin, end] : answer.missing) {
+    STOKER_TRY(FillFromRaw(series, begin, end, out));
+  }
   return FillFromRaw(series, inner_to, to, out);
 }
 

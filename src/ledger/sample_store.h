@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -19,10 +20,10 @@ namespace stoker::ledger {
 
 // When and how much is sealed at a time. Tests make it small.
 struct Tuning {
-  int64_t seal_above = 1200;                // ticks that may wait
+  int64_t seal_above = 2100;                // ticks that may wait
   int64_t keep = 300;                       // ticks that stay
-  int64_t batch = 900;                      // ticks sealed in one transaction
-  size_t batch_samples = 300'000;           // and samples
+  int64_t batch = 1800;                     // ticks sealed in one transaction
+  size_t batch_samples = 500'000;           // and samples
   Millis seal_age = std::chrono::hours(2);  // older ones are sealed however few they are
   int steps = 4;                            // transactions in one Maintain()
 };
@@ -51,6 +52,9 @@ class SampleStore {
 
  private:
   class Buckets;
+  struct Batch;
+  Result<Batch> NextBatch();
+  Status SealSeries(const Batch& batch, std::span<const SeriesId> some);
   Result<double> ScaleOf(SeriesId series);
   Status StoreSealed(SeriesId series, std::vector<RawSample> samples);
   Status FillFromTier(SeriesId series, const Tier& tier, int64_t from, int64_t to, Buckets& out);
