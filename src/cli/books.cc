@@ -23,4 +23,16 @@ Result<std::unique_ptr<ledger::Ledger>> OpenBooks(Context& context) {
   return Ledger::Open(path, Ledger::Mode::kReader, context.clock);
 }
 
+void WaitUntilRecorded(Context& context, int64_t id) {
+  constexpr Millis kLook{50};
+  for (Millis waited{0}; waited < Millis{3000}; waited += kLook) {
+    const auto books = OpenBooks(context);
+    if (!books) return;
+    const auto job = (*books)->JobById(id);
+    if (job && ledger::IsFinal(job->state)) return;
+    // Not the interrupt: a Ctrl-C that ended the job must not cut this short.
+    StopSignal().WaitFor(kLook);
+  }
+}
+
 }  // namespace stoker::cli

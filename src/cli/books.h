@@ -12,4 +12,8 @@ namespace stoker::cli {
 
 Result<std::unique_ptr<ledger::Ledger>> OpenBooks(Context& context);
 
+// Waits (bounded) until the end of a job is in the ledger: the daemon copies it there within a
+// second, and a command that follows must find it.
+void WaitUntilRecorded(Context& context, int64_t id);
+
 }  // namespace stoker::cli

@@ -60,6 +60,7 @@ Result<int> StopCommand(Context& context, const std::vector<std::string>& args) 
   const auto end = jobs::Follow(
       folder, [](std::string_view, bool) {}, [&] { return context.interrupted.stopped(); });
   if (!end) return end.error();
+  WaitUntilRecorded(context, id);
   if (context.json) {
     context.out(fmt::format("{{\"schema_version\": 1, \"id\": {}, \"state\": \"{}\"}}\n", id,
                             ledger::JobStateName(end->state)));

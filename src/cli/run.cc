@@ -53,47 +53,30 @@ Result<std::vector<int>> ChooseGpus(const std::string& asked, ledger::Ledger& bo
   return chosen;
 }
 
-// The daemon copies the end into the ledger within a second; a command that follows must find it.
-void WaitUntilRecorded(Context& context, int64_t id) {
-  constexpr Millis kLook{50};
-  for (Millis waited{0}; waited < Millis{3000}; waited += kLook) {
-    const auto books = OpenBooks(context);
-    if (!books) return;
-    const auto job = (*books)->JobById(id);
-    if (job && ledger::IsFinal(job->state)) return;
-    if (context.interrupted.WaitFor(kLook)) return;
-  }
-}
-
 int ExitCodeOf(const jobs::JobEnd& end) {
   if (end.exit_code) return *end.exit_code;
   return end.signal ? 128 + *end.signal : 1;
 }
 
 Result<int> FollowToTheEnd(Context& context, const jobs::Launched& job) {
-  const auto end = jobs::Follow(
-      job.folder,
-      [&](std::string_view text, bool is_stderr) {
-        is_stderr ? context.err(text) : context.out(text);
-      },
-      [&] { return context.interrupted.stopped(); });
-  if (context.interrupted.stopped()) {
-    // Ctrl-C in the foreground is meant for the job.
+  int64_t position = 0;
+  const auto print = [&](std::string_view text, bool is_stderr) {
+    is_stderr ? context.err(text) : context.out(text);
+  };
+  auto end = jobs::Follow(
+      job.folder, print, [&] { return context.interrupted.stopped(); }, &position);
+  const bool interrupted = context.interrupted.stopped();
+  if (interrupted) {
+    // Ctrl-C in the foreground is meant for the job. It may have ended just now.
     Ignore(jobs::Stop(job.folder, Millis(context.settings.jobs_grace_s * 1000), context.user,
                       context.clock));
-    const auto stopped = jobs::Follow(
-        job.folder,
-        [&](std::string_view text, bool is_stderr) {
-          is_stderr ? context.err(text) : context.out(text);
-        },
-        [] { return false; });
-    if (!stopped) return stopped.error();
-    context.err(fmt::format("stoker: job {} stopped\n", job.id));
-    return stopped->exit_code || stopped->signal ? ExitCodeOf(*stopped) : 130;
+    end = jobs::Follow(
+        job.folder, print, [] { return false; }, &position);
   }
   if (!end) return end.error();
   WaitUntilRecorded(context, job.id);
-  return ExitCodeOf(*end);
+  if (interrupted) context.err(fmt::format("stoker: job {} stopped\n", job.id));
+  return interrupted && !end->exit_code && !end->signal ? 130 : ExitCodeOf(*end);
 }
 
 }  // namespace
