@@ -19,7 +19,9 @@ class Printer {
 
   void Record(const OutputRecord& record) {
     if (record.code == kSaidCode || record.code == kCutCode) {
-      out_(fmt::format("stoker: {}\n", record.text), true);
+      std::string_view text = record.text;
+      while (record.code == kCutCode && text.starts_with('0')) text.remove_prefix(1);
+      out_(fmt::format("stoker: {}\n", text), true);
       return;
     }
     std::string text = Over(record.is_stderr(), record.text);

@@ -34,8 +34,9 @@ std::optional<OutputRecord> ParseRecord(std::string_view line) {
 }
 
 std::string CutRecord(WallTime at, int64_t dropped) {
-  return fmt::format("{} {} {:0{}} bytes were dropped here: the first and the last part are kept\n",
-                     FormatTime(at), kCutCode, dropped, kDigits);
+  return fmt::format(
+      "{} {} {:0{}} bytes of this log were dropped here: its first and last part are kept\n",
+      FormatTime(at), kCutCode, dropped, kDigits);
 }
 
 std::optional<int64_t> DroppedBytes(const OutputRecord& record) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -85,20 +86,18 @@ void OutputLog::Say(std::string_view text) {
 // Writes what is framed, in one write for all of it.
 void OutputLog::Flush() {
   if (frame_.empty()) return;
-  std::string frame = std::move(frame_);
-  frame_.clear();
-  const auto bytes = static_cast<int64_t>(frame.size());
-  if (lost_ > 0) {
-    AddRecord(kSaidCode,
-              fmt::format("{} bytes of output were lost here: they could not be written", lost_));
-    frame.insert(0, frame_);
-    frame_.clear();
-  }
-  if (Append(frame)) {
-    lost_ = 0;
-  } else {
-    lost_ += bytes;
-  }
+  const std::string frame = std::exchange(frame_, {});
+  TellLoss();
+  if (lost_ > 0 || !Append(frame)) lost_ += static_cast<int64_t>(frame.size());
+}
+
+// Where output could not be written, the place says so before anything else stands there.
+void OutputLog::TellLoss() {
+  if (lost_ == 0) return;
+  Stamp();
+  AddRecord(kSaidCode,
+            fmt::format("{} bytes of this log were lost here: they could not be written", lost_));
+  if (Append(std::exchange(frame_, {}))) lost_ = 0;
 }
 
 Status OutputLog::Append(std::string_view bytes) {

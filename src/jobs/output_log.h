@@ -79,6 +79,8 @@ class OutputLog {
   void Say(std::string_view text);
   // Brings `progress` up to date where that is due; returns how long until it is due again.
   std::optional<Millis> Tick();
+  // Tries to write how much was lost to a full disk, where that is still to be told.
+  void TellLoss();
   // The job has ended: `progress` goes.
   void Finish();
 

@@ -110,7 +110,7 @@ TEST_F(OutputLogTest, TheMiddleIsDroppedBeyondTheLimitAndTheFileSaysSo) {
   const std::string all = All();
   EXPECT_TRUE(all.starts_with("0."));
   EXPECT_NE(all.find("\n19999."), std::string::npos);
-  EXPECT_NE(all.find("bytes were dropped here"), std::string::npos);
+  EXPECT_NE(all.find("bytes of this log were dropped here"), std::string::npos);
   EXPECT_GT(Size(), kLimit / 4);
   // Whoever read along has every line once, and heard of no gap.
   EXPECT_EQ(followed.find("dropped"), std::string::npos);
@@ -144,26 +144,45 @@ TEST_F(OutputLogTest, AReaderThatFellBehindHearsOfTheGap) {
   }());
 }
 
+// A file size limit is a disk that is full for this process alone.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit small{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
 TEST_F(OutputLogTest, AFullDiskLosesOutputAndSaysHowMuch) {
-  // A file size limit is a disk that is full for this process alone.
   OutputLog log = Open();
   log.Take(Stream::kOut, "kept\n");
   {
-    struct Limit {
-      Limit() {
-        ::signal(SIGXFSZ, SIG_IGN);
-        ::getrlimit(RLIMIT_FSIZE, &before);
-        const rlimit small{60, before.rlim_max};
-        ::setrlimit(RLIMIT_FSIZE, &small);
-      }
-      ~Limit() { ::setrlimit(RLIMIT_FSIZE, &before); }
-      rlimit before{};
-    } limit;
+    const FullDisk full(60);
     log.Take(Stream::kOut, "this does not fit any more\n");
     log.Take(Stream::kOut, "nor does this, by no means\n");
   }
   log.Take(Stream::kOut, "back\n");
-  EXPECT_EQ(All(), "kept\n[108 bytes of output were lost here: they could not be written]\nback\n");
+  EXPECT_EQ(All(),
+            "kept\n[108 bytes of this log were lost here: they could not be written]\nback\n");
+}
+
+TEST_F(OutputLogTest, ALossIsToldAlsoWhereNothingFollows) {
+  OutputLog log = Open();
+  {
+    const FullDisk full(10);
+    log.Take(Stream::kOut, "gone\n");
+    log.TellLoss();
+  }
+  EXPECT_EQ(All(), "");
+  log.TellLoss();
+  log.TellLoss();
+  EXPECT_EQ(All(), "[32 bytes of this log were lost here: they could not be written]\n");
 }
 
 TEST_F(OutputLogTest, AForeignFileIsReadAsItIs) {

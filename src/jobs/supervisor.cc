@@ -337,6 +337,7 @@ bool Supervisor::WaitBackOff(Millis delay) {
 Status Supervisor::RecordEnd(const JobEnd& end) {
   for (Millis delay = kFirstBackOff;; delay = std::min(delay * 2, kLongestBackOff / 2)) {
     if (attempt_unwritten_) RecordAttempt();
+    output_.TellLoss();
     const Status written = WriteEnd(folder_, end);
     if (written || FileExists(JoinPath(folder_, "end.json"))) return Ok();
     if (!FileExists(folder_)) return NotFound("the job's folder was removed", folder_);
