@@ -129,7 +129,7 @@ JpegInfo InfoOf(const jpeg_decompress_struct& codec) {
 unsigned EighthsFor(const JpegInfo& info, int shorter_side) {
   if (shorter_side <= 0) return 8;
   const int64_t shorter = std::min(info.width, info.height);
-  for (unsigned eighths = 1; eighths < 8; ++eighths) {
+  for (const unsigned eighths : {1u, 2u, 4u}) {  // the others lack fast code: slower than 8/8
     if (shorter * eighths / 8 >= shorter_side) return eighths;
   }
   return 8;

@@ -21,8 +21,8 @@ struct JpegInfo {
 };
 
 struct DecodeOptions {
-  // 0: full size. Else the smallest of the sizes 1/8 ... 8/8, made inside the inverse DCT, whose
-  // shorter side is not below this; a smaller photo stays as it is.
+  // 0: full size. Else the smallest of the sizes 1/8, 1/4, 1/2 and 1/1, made inside the inverse
+  // DCT, whose shorter side is not below this; a smaller photo stays as it is.
   int shorter_side = 0;
   int64_t max_pixels = int64_t{1} << 26;  // of the stored picture; more is kInvalid
 };
