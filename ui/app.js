@@ -34,8 +34,8 @@ function useFlows() {
   const [flows, setFlows] = useState({ disk: [unknown, unknown], net: [unknown, unknown] });
   useEffect(() => {
     const ask = (metric) =>
-      get(`/api/v1/series?metric=${metric}&from=-10s&points=10`).then(
-        (body) => ({ value: toSum(body), why: 'no reading in the last 10 s' }),
+      get(`/api/v1/series?metric=${metric}&from=-30s&points=30`).then(
+        (body) => ({ value: toSum(body), why: 'no reading in the last 30 s' }),
         (error) => ({ value: null, why: error.what }),
       );
     const load = async () => {
