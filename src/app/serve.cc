@@ -8,6 +8,7 @@
 
 #include "base/durable_file.h"
 #include "base/file.h"
+#include "base/proc_info.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "blob/dir/dir_store.h"
@@ -96,6 +97,7 @@ struct Parts {
 Result<std::unique_ptr<web::Server>> BindServer(const ServeOptions& options, cli::Context& context,
                                                 Ledger& ledger) {
   STOKER_ASSIGN(web::Config config, ParseListen(options.listen));
+  config.names = {HostName()};
   auto server = web::Server::Bind(config, ledger, context.log, context.clock);
   if (server || !options.any_port || server.error().code != Code::kUnavailable) return server;
   config.port = 0;
