@@ -330,7 +330,8 @@ void BM_ScanOneDay(benchmark::State& state) {
 }
 BENCHMARK(BM_ScanOneDay)->Unit(benchmark::kMillisecond);
 
-// 10,000 jobs with the texts that real ones carry, 1,000,000 points of metrics, 50,000 events.
+// 10,000 jobs with the texts that real ones carry, 1,000,000 points of metrics, 50,000 events and
+// 30,000 checkpoints.
 Box& Records() {
   static const std::unique_ptr<Box> box = [] {
     auto made = std::make_unique<Box>();
@@ -356,6 +357,14 @@ Box& Records() {
                             WallTime{kStart + e}});
         }
         STOKER_TRY(w.AddMetrics(id, points));
+        for (int e = 0; e < 3; ++e) {
+          Checkpoint checkpoint;
+          checkpoint.job = id;
+          checkpoint.path = "/data/runs/best.pt";
+          checkpoint.state = e == 2 ? CheckpointState::kSafe : CheckpointState::kSuperseded;
+          STOKER_ASSIGN(const int64_t unused, w.PutCheckpoint(checkpoint));
+          benchmark::DoNotOptimize(unused);
+        }
         for (int e = 0; e < 5; ++e) {
           Event event;
           event.at = WallTime{kStart + id * 1000 + e};

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 
 #include "base/file.h"
+#include "base/thread.h"
 #include "ledger/open.h"
 
 namespace stoker::ledger {
@@ -324,6 +326,37 @@ TEST_F(LedgerTest, OneWriterManyReaders) {
   writer.reset();
   EXPECT_EQ(reader->Jobs({})->size(), 1u);
   EXPECT_EQ(Open()->Jobs({})->size(), 1u);  // the lock went with its owner
+}
+
+TEST_F(LedgerTest, ThreadsMayShareOneLedger) {
+  auto ledger = Open();
+  SeriesId power = 0;
+  Do(*ledger, [&](Writer& w) -> Status {
+    STOKER_ASSIGN(power, w.SeriesFor(Metric::kPowerW, {Scope::kCard, 1, ""}));
+    return Ok();
+  });
+  std::atomic<int> written = 0;
+  {
+    const NamedThread writer("writer", [&](StopSignal&) {
+      for (int i = 0; i < 200; ++i) {
+        EXPECT_TRUE(ledger->Write([&](Writer& w) -> Status {
+          STOKER_TRY(w.PutJob(SomeJob(i + 1)));
+          return w.AddTick(WallTime{1000 * i}, {{power, 1.0 * i}});
+        }));
+        ++written;
+      }
+    });
+    const NamedThread keeper("keeper", [&](StopSignal&) {
+      while (written < 200) EXPECT_TRUE(ledger->Maintain());
+    });
+    while (written < 200) {
+      const int before = written;
+      EXPECT_GE(static_cast<int>(ledger->Jobs({})->size()), before);
+      EXPECT_GE(static_cast<int>(ledger->Scan(power, WallTime{0}, WallTime{1'000'000})->size()),
+                before);
+    }
+  }
+  EXPECT_EQ(ledger->Latest(power).value()->value, 199);
 }
 
 }  // namespace

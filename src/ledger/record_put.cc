@@ -76,7 +76,8 @@ Status PutJob(Db& db, const Job& job) {
              job.id, job.name, Number(job.state), Number(job.origin), ListJson(job.command),
              job.cwd, job.user, ListJson(job.gpus), ListJson(job.cards), job.created_at,
              job.started_at, job.ended_at, job.exit_code, job.signal, job.reason, job.run_log,
-             job.folder, job.gpu_energy_j, job.last_epoch, job.epochs_planned, job.plan_json, job.git_json, job.environment_json));
+             job.folder, job.gpu_energy_j, job.last_epoch, job.epochs_planned, job.plan_json,
+             job.git_json, job.environment_json));
   BindBest(query, job.best);
   STOKER_TRY(query.Step());
   return Ok();
