@@ -28,7 +28,10 @@ FileStat Convert(const struct stat& s) {
   return out;
 }
 
-int RemoveOne(const char* path, const struct stat*, int, FTW*) { return ::remove(path); }
+// What somebody else removed during the walk is gone as wanted.
+int RemoveOne(const char* path, const struct stat*, int, FTW*) {
+  return ::remove(path) == 0 || errno == ENOENT ? 0 : -1;
+}
 
 }  // namespace
 
