@@ -27,7 +27,8 @@ Result<std::vector<SeriesView>> GetSeries(ledger::Ledger& ledger, ledger::Metric
 Result<std::vector<SeriesView>> GetJobSeries(ledger::Ledger& ledger, const ledger::Job& job,
                                              ledger::Metric metric, int points, const Clock& clock);
 
-// Called by the writer when a job has ended: computes and stores gpu_energy_j. Idempotent.
+// Called by the writer often: computes and stores gpu_energy_j of jobs that have ended, once each,
+// imported ones of long ago too. A call with nothing to do reads a few rows and writes nothing.
 Status SettleEndedJobs(ledger::Ledger& ledger, const Clock& clock);
 
 }  // namespace stoker::query

@@ -275,6 +275,56 @@ TEST_F(QueryTest, AJobFoundToHaveEndedLongAgoIsStillSettled) {
   EXPECT_NEAR(*ledger_.JobById(1).value().gpu_energy_j, 60 * 500, 600);
 }
 
+TEST_F(QueryTest, AnImportedJobOfLongAgoIsSettledTooOnceItsSamplesAreThere) {
+  Run(60);
+  const WallTime old = clock_.Now();
+  clock_.Tick(Millis(86'400'000));
+  ASSERT_TRUE(SettleEndedJobs(ledger_, clock_));
+  Job job = MakeJob(1, {0});
+  job.started_at = old - Millis(50'000);
+  job.ended_at = old + Millis(20'000);
+  job.state = JobState::kSucceeded;
+  job.cards = {ledger_.PutCard({0, box_, 5, "GPU-late", "Card"}).value()};
+  ASSERT_TRUE(ledger_.PutJob(job));
+  ASSERT_TRUE(SettleEndedJobs(ledger_, clock_));
+  EXPECT_FALSE(ledger_.JobById(1).value().gpu_energy_j.has_value());
+  const int writes = ledger_.writes();
+  ASSERT_TRUE(SettleEndedJobs(ledger_, clock_));
+  EXPECT_EQ(ledger_.writes(), writes);  // not yet due again
+  const auto power = ledger_.SeriesFor(Metric::kPowerW, {Scope::kCard, job.cards[0], ""}).value();
+  for (int i = -50; i < 20; ++i) {
+    ASSERT_TRUE(ledger_.AddSamples(power, {{old + Millis(1000 * i), 100}}));
+  }
+  clock_.Tick(Millis(3000));
+  ASSERT_TRUE(SettleEndedJobs(ledger_, clock_));
+  EXPECT_NEAR(*ledger_.JobById(1).value().gpu_energy_j, 7000, 1);
+}
+
+TEST_F(QueryTest, AJobWithoutAnyReadingIsGivenUpQuietly) {
+  Job job = MakeJob(1, {0});
+  clock_.Tick(Millis(5000));
+  End(job);
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(SettleEndedJobs(ledger_, clock_));
+    clock_.Tick(Millis(3'600'000));
+  }
+  const int writes = ledger_.writes();
+  ASSERT_TRUE(SettleEndedJobs(ledger_, clock_));
+  EXPECT_EQ(ledger_.writes(), writes);
+  EXPECT_FALSE(ledger_.JobById(1).value().gpu_energy_j.has_value());
+}
+
+TEST_F(QueryTest, ADamagedMarkIsStartedAfresh) {
+  const Job job = MakeJob(1, {0});
+  Run(60);
+  End(job);
+  for (const char* mark : {"", "x", "99999999999999999999", "5 1:2", "7 1:a:b", "7  ::"}) {
+    ASSERT_TRUE(ledger_.SetMark("query.unsettled", mark));
+    ASSERT_TRUE(SettleEndedJobs(ledger_, clock_)) << mark;
+  }
+  EXPECT_TRUE(ledger_.JobById(1).value().gpu_energy_j.has_value());
+}
+
 TEST_F(QueryTest, OneUnreadableJobDoesNotKeepOthersUnsettled) {
   const Job good = MakeJob(1, {1});
   const Job bad = MakeJob(2, {0});

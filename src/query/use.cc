@@ -2,6 +2,7 @@
 #include <map>
 
 #include "query/card_use.h"
+#include "query/measure.h"
 #include "query/query.h"
 #include "query/throttle.h"
 
@@ -16,7 +17,6 @@ using ledger::Subject;
 
 // Counters are read a little past the job's edges, so that its first and last second count.
 constexpr Millis kReach{10'000};
-constexpr const char* kSettledMark = "query.settled_to";
 
 Result<std::vector<Sample>> ScanFor(ledger::Ledger& ledger, Metric metric, const Subject& subject,
                                     Window window, Millis reach = Millis(0)) {
@@ -126,18 +126,9 @@ void AddAfterBest(const Job& job, const CardSamples& samples, Window window, Use
   }
 }
 
-Status Settle(ledger::Ledger& ledger, const Job& job, const Clock& clock) {
-  STOKER_ASSIGN(const JobUse use, GetJobUse(ledger, job, clock));
-  if (!use.total.gpu_energy_j) return Ok();
-  // Read again just before the write: others keep fields of the same row.
-  STOKER_ASSIGN(Job fresh, ledger.JobById(job.id));
-  fresh.gpu_energy_j = use.total.gpu_energy_j;
-  return ledger.Write([&](ledger::Writer& writer) { return writer.PutJob(fresh); });
-}
-
 }  // namespace
 
-Result<JobUse> GetJobUse(ledger::Ledger& ledger, const Job& job, const Clock& clock) {
+Result<JobUse> MeasureCards(ledger::Ledger& ledger, const Job& job, const Clock& clock) {
   JobUse use;
   const WallTime now = clock.Now();
   const Window window{job.started_at.value_or(now), job.ended_at.value_or(now)};
@@ -163,45 +154,19 @@ Result<JobUse> GetJobUse(ledger::Ledger& ledger, const Job& job, const Clock& cl
   after_best = use.total.after_best_energy_j;
   use.total = TotalOf(use.cards);
   use.total.after_best_energy_j = after_best;
+  return use;
+}
+
+Result<JobUse> GetJobUse(ledger::Ledger& ledger, const Job& job, const Clock& clock) {
+  STOKER_ASSIGN(JobUse use, MeasureCards(ledger, job, clock));
+  if (!job.started_at) return use;
+  const Window window{use.from, use.to};
   // An imported job ran on another machine's host.
   if (job.origin != ledger::JobOrigin::kImported) {
     STOKER_ASSIGN(use.host, HostOf(ledger, window));
   }
   STOKER_TRY(AddSharing(ledger, job, window, use));
   return use;
-}
-
-Status SettleEndedJobs(ledger::Ledger& ledger, const Clock& clock) {
-  STOKER_ASSIGN(const std::optional<std::string> mark, ledger.Mark(kSettledMark));
-  ledger::JobFilter filter;
-  if (mark) {
-    if (const Result<WallTime> since = ParseTime(*mark)) filter.since = *since;
-  }
-  STOKER_ASSIGN(const std::vector<Job> jobs, ledger.Jobs(filter));
-  // The mark never passes the start of a job that may still end, whenever its end is found out.
-  WallTime settled_to = clock.Now();
-  bool settled = false;
-  Status first_error;
-  for (const Job& job : jobs) {
-    const WallTime began = job.started_at.value_or(job.created_at);
-    if (!ledger::IsFinal(job.state)) {
-      settled_to = std::min(settled_to, began);
-    } else if (!job.gpu_energy_j && !job.cards.empty() && job.started_at) {
-      // One unreadable job must not keep the others unsettled.
-      const Status status = Settle(ledger, job, clock);
-      settled = true;
-      if (status) continue;
-      settled_to = std::min(settled_to, began);
-      if (first_error) first_error = status;
-    }
-  }
-  const std::string text = FormatTime(settled_to);
-  // Moved once a minute at most: this is called often and a mark is a write.
-  constexpr Millis kOften{60'000};
-  if (settled || !filter.since || settled_to - *filter.since >= kOften) {
-    STOKER_TRY(ledger.Write([&](ledger::Writer& w) { return w.SetMark(kSettledMark, text); }));
-  }
-  return first_error;
 }
 
 }  // namespace stoker::query
