@@ -119,7 +119,8 @@ Result<std::string> FindProgram(const std::string& name,
   if (name.find('/') != std::string::npos) {
     candidates.push_back(cwd.empty() ? name : JoinPath(cwd, name));
   } else {
-    for (const std::string_view dir : Split(SearchPath(environment), ':')) {
+    const std::string path = SearchPath(environment);
+    for (const std::string_view dir : Split(path, ':')) {
       candidates.push_back(JoinPath(dir.empty() ? "." : dir, name));
     }
   }
