@@ -172,6 +172,11 @@ TEST_F(ClassifyTest, TheRunLogTellsEverything) {
       EXPECT_EQ(event->best_metric, "val/accuracy");
       EXPECT_NE(event->plan_json.find("\"photo\""), std::string::npos) << event->plan_json;
     }
+    if (event->kind == runlog::Kind::kPhase) {
+      const bool says_epoch =
+          line.find(R"("epoch":1)") != line.npos || line.find(R"("epoch":2)") != line.npos;
+      EXPECT_TRUE(says_epoch) << line;
+    }
     if (event->kind != runlog::Kind::kCheckpoint) continue;
     roles.insert(event->role);
     EXPECT_TRUE(FileExists(event->path)) << event->path;

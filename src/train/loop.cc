@@ -132,7 +132,9 @@ bool Loop::Better(double value) const {
 }
 
 void Loop::Phase(std::string_view phase, bool begins) {
-  for (Hook* hook : hooks_) hook->OnPhase(phase, begins, progress_->epoch + (begins ? 1 : 0));
+  // A checkpoint belongs to the epoch that is finished, the rest to the one in progress.
+  const int epoch = progress_->epoch + (phase == "checkpoint" ? 0 : 1);
+  for (Hook* hook : hooks_) hook->OnPhase(phase, begins, epoch);
 }
 
 Status Loop::Resume() {
