@@ -61,6 +61,11 @@ void Askers::Look(pid_t pid, Seen& seen) const {
   if (!environment || environment->empty()) return;
   auto visible = Variable(*environment, "CUDA_VISIBLE_DEVICES");
   if (!visible) return;
+  // Whoever names another box loads that one alone.
+  const auto box = Variable(*environment, "STOKER_SIM_DIR");
+  if (box && (load_dir_.empty() || CleanPath(*box + "/load", "/") != CleanPath(load_dir_, "/"))) {
+    return;
+  }
   auto path = Variable(*environment, "STOKER_SIM_LOAD");
   if (!path && !load_dir_.empty()) {
     path = JoinPath(load_dir_, std::to_string(pid) + ".json");

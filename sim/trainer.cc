@@ -9,7 +9,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -18,7 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/durable_file.h"
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "runlog/writer.h"
@@ -206,7 +205,14 @@ class Trainer {
     return Tell(std::move(event));
   }
 
-  Status Ask(const Load& load) { return WriteDurably(load_path_, FormatLoad(::getpid(), load)); }
+  // Replaced whole but not synced: a load needs to outlive nothing, and syncing would slow the
+  // training.
+  Status Ask(const Load& load) {
+    const std::string partial = load_path_ + ".partial";
+    STOKER_ASSIGN(const Fd fd, OpenFile(partial, O_WRONLY | O_CREAT | O_TRUNC));
+    STOKER_TRY(WriteAll(fd, FormatLoad(::getpid(), load), partial));
+    return RenameFile(partial, load_path_);
+  }
 
   // Losing a phase or a note loses no result: the training goes on.
   void Phase(const std::string& phase, bool begins) {
