@@ -45,8 +45,8 @@ std::optional<int64_t> StartOf(const std::string& folder) {
 
 }  // namespace
 
-Askers::Askers(std::string load_dir, std::string proc)
-    : load_dir_(std::move(load_dir)), proc_(std::move(proc)) {}
+Askers::Askers(const std::string& dir, std::string proc)
+    : dir_(dir.empty() ? "" : CleanPath(dir, "/")), proc_(std::move(proc)) {}
 
 bool Askers::Due(pid_t pid, const Seen& seen) const {
   return seen.asks || round_ - seen.first_round < kYoungRounds ||
@@ -61,14 +61,11 @@ void Askers::Look(pid_t pid, Seen& seen) const {
   if (!environment || environment->empty()) return;
   auto visible = Variable(*environment, "CUDA_VISIBLE_DEVICES");
   if (!visible) return;
-  // Whoever names another box loads that one alone.
-  const auto box = Variable(*environment, "STOKER_SIM_DIR");
-  if (box && (load_dir_.empty() || CleanPath(*box + "/load", "/") != CleanPath(load_dir_, "/"))) {
-    return;
-  }
+  const std::string box = Variable(*environment, "STOKER_SIM_DIR").value_or("");
+  if ((box.empty() ? box : CleanPath(box, "/")) != dir_) return;
   auto path = Variable(*environment, "STOKER_SIM_LOAD");
-  if (!path && !load_dir_.empty()) {
-    path = JoinPath(load_dir_, std::to_string(pid) + ".json");
+  if (!path && !dir_.empty()) {
+    path = JoinPath(dir_, "load/" + std::to_string(pid) + ".json");
     if (!FileExists(*path)) return;
   }
   if (!path || path->empty() || path->front() != '/') return;

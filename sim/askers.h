@@ -21,8 +21,10 @@ struct Asker {
 
 class Askers {
  public:
-  // `load_dir` may be empty: then only STOKER_SIM_LOAD counts. `proc` is "/proc" but in tests.
-  explicit Askers(std::string load_dir, std::string proc = "/proc");
+  // Those of the box in `dir`: a process belongs to the box that its STOKER_SIM_DIR names, one
+  // without it to boxes without a folder (`dir` empty). So boxes on one machine do not mix. `proc`
+  // is "/proc" but in tests.
+  explicit Askers(const std::string& dir, std::string proc = "/proc");
   // Everyone who asks now, by pid. Reads at most kReadsMost environments.
   std::vector<Asker> Find();
 
@@ -37,7 +39,7 @@ class Askers {
   bool Due(pid_t pid, const Seen& seen) const;
   void Look(pid_t pid, Seen& seen) const;
 
-  const std::string load_dir_, proc_;
+  const std::string dir_, proc_;
   std::unordered_map<pid_t, Seen> seen_;
   uint64_t round_ = 0;
 };

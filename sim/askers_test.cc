@@ -54,15 +54,26 @@ TEST_F(AskersTest, FindsThoseThatAskByFile) {
 }
 
 TEST_F(AskersTest, FindsThoseWithAFileInTheBoxesFolder) {
-  const std::string load = dir_->path() + "/load";
+  const std::string box = dir_->path() + "/box";
+  const std::string load = box + "/load";
   ASSERT_TRUE(MakeDirs(load));
   ASSERT_TRUE(WriteDurably(load + "/21.json", "{}"));
-  Process(21, Block({"CUDA_VISIBLE_DEVICES=3"}));
-  Process(22, Block({"CUDA_VISIBLE_DEVICES=3"}));
-  Askers askers(load, proc_);
+  Process(21, Block({"CUDA_VISIBLE_DEVICES=3", "STOKER_SIM_DIR=" + box + "/"}));
+  Process(22, Block({"CUDA_VISIBLE_DEVICES=3", "STOKER_SIM_DIR=" + box}));
+  Askers askers(box, proc_);
   const auto found = askers.Find();
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].load_path, load + "/21.json");
+}
+
+TEST_F(AskersTest, BoxesOnOneMachineDoNotMix) {
+  Process(25, Block({"CUDA_VISIBLE_DEVICES=0", "STOKER_SIM_LOAD=/l"}));
+  Process(26, Block({"CUDA_VISIBLE_DEVICES=0", "STOKER_SIM_LOAD=/l", "STOKER_SIM_DIR=/a"}));
+  Process(27, Block({"CUDA_VISIBLE_DEVICES=0", "STOKER_SIM_LOAD=/l", "STOKER_SIM_DIR=/b"}));
+  Askers none("", proc_), a("/a", proc_), b("/b/", proc_);
+  EXPECT_EQ(Find(none), std::vector<pid_t>{25});
+  EXPECT_EQ(Find(a), std::vector<pid_t>{26});
+  EXPECT_EQ(Find(b), std::vector<pid_t>{27});
 }
 
 TEST_F(AskersTest, SeesExecAndEnd) {

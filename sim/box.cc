@@ -75,7 +75,7 @@ Result<std::unique_ptr<Box>> Box::Open(const std::string& description_path,
   const auto boot = BootId();
   box->boot_ = std::hash<std::string>()(boot ? *boot : "");
   if (!dir.empty()) STOKER_TRY(box->OpenState(dir));
-  box->askers_ = std::make_unique<Askers>(dir.empty() ? "" : JoinPath(dir, "load"));
+  box->askers_ = std::make_unique<Askers>(dir);
   box->Sync();
   return box;
 }

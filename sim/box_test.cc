@@ -24,7 +24,8 @@ class BoxTest : public testing::Test {
     Command command;
     command.argv = {"/bin/sleep", "600"};
     command.environment = environment;
-    command.environment->push_back("PATH=/usr/bin:/bin");
+    // Every box of these tests has a folder of its own: trainers that run beside belong to others.
+    command.environment->push_back("STOKER_SIM_DIR=" + Path("sim"));
     auto process = Process::Start(command);
     EXPECT_TRUE(process);
     return std::move(*process);
@@ -79,7 +80,7 @@ TEST_F(BoxTest, AFileInTheLoadFolderSpeaksForItsProcess) {
 }
 
 TEST_F(BoxTest, AnInheritedFileLoadsOnce) {
-  auto box = Open("");
+  auto box = Open(Path("sim"));
   const std::vector<std::string> environment = {"CUDA_VISIBLE_DEVICES=0",
                                                 "STOKER_SIM_LOAD=" + Path("load.json")};
   Process first = Sleeper(environment);
@@ -96,7 +97,7 @@ TEST_F(BoxTest, AnInheritedFileLoadsOnce) {
 }
 
 TEST_F(BoxTest, PhasesRunOnTheBoxesClock) {
-  auto box = Open("");
+  auto box = Open(Path("sim"));
   ASSERT_TRUE(WriteDurably(
       Path("load.json"),
       R"({"phases":[{"wall_s":10,"busy_ratio":0.1},{"wall_s":10,"busy_ratio":0.8}]})"));
@@ -108,7 +109,7 @@ TEST_F(BoxTest, PhasesRunOnTheBoxesClock) {
 }
 
 TEST_F(BoxTest, ABrokenDescriptionChangesNothing) {
-  auto box = Open("");
+  auto box = Open(Path("sim"));
   Describe("{");
   box->Advance(kSecond);
   EXPECT_EQ(box->count(), 2);
@@ -118,7 +119,7 @@ TEST_F(BoxTest, ABrokenDescriptionChangesNothing) {
 }
 
 TEST_F(BoxTest, ALongAbsenceIsCaughtUpQuickly) {
-  auto box = Open("");
+  auto box = Open(Path("sim"));
   box->Advance(30LL * 24 * 3600 * kSecond);
   EXPECT_NEAR(box->state(0).energy_mj / (box->spec(0).idle_w * 30 * 24 * 3600 * 1000), 1, 1e-6);
 }

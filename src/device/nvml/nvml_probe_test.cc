@@ -28,7 +28,8 @@ class NvmlProbeTest : public testing::Test {
   void SetUp() override {
     ASSERT_FALSE(SimLibrary().empty()) << "STOKER_SIM_NVML must name the simulated driver";
     ASSERT_TRUE(dir_);
-    unsetenv("STOKER_SIM_DIR");
+    // A box of its own: simulated trainers that run beside this test belong to others.
+    setenv("STOKER_SIM_DIR", Path("sim").c_str(), 1);
     Describe(R"({"speed":0,"card":{"noise_ratio":0}})");
     setenv("STOKER_SIM_BOX", Path("box.json").c_str(), 1);
   }
@@ -55,7 +56,7 @@ class NvmlProbeTest : public testing::Test {
     Command command;
     command.argv = {"/bin/sleep", "600"};
     command.environment =
-        std::vector<std::string>{"PATH=/usr/bin:/bin", "CUDA_VISIBLE_DEVICES=" + cards,
+        std::vector<std::string>{"STOKER_SIM_DIR=" + Path("sim"), "CUDA_VISIBLE_DEVICES=" + cards,
                                  "STOKER_SIM_LOAD=" + Path("load.json")};
     auto process = Process::Start(command);
     EXPECT_TRUE(process);
