@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/result.h"
@@ -13,6 +14,11 @@
 namespace stoker {
 
 std::vector<std::string_view> Split(std::string_view text, char separator);
+// The parts would point into a text that is gone.
+template <typename Text>
+requires std::is_same_v<Text, std::string> std::vector<std::string_view> Split(Text&& text,
+                                                                               char separator)
+= delete;
 std::string_view Trim(std::string_view text);
 std::string Join(const std::vector<std::string>& parts, std::string_view separator);
 std::string ToLower(std::string_view text);

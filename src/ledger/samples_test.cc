@@ -12,7 +12,6 @@ namespace stoker::ledger {
 namespace {
 
 constexpr int64_t kStart = 1'790'000'000'000;
-constexpr int64_t kMinute = 60'000;
 const Subject kCard{Scope::kCard, 1, ""};
 
 class SamplesTest : public testing::Test {

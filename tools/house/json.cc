@@ -67,9 +67,9 @@ class Reader {
     if (!Take('{')) return false;
     if (Take('}')) return true;
     do {
-      std::pair<std::string, JsonValue> member;
+      JsonMember member;
       Space();
-      if (!String(member.first) || !Take(':') || !Value(member.second, depth + 1)) return false;
+      if (!String(member.name) || !Take(':') || !Value(member.value, depth + 1)) return false;
       value.members.push_back(std::move(member));
     } while (Take(','));
     return Take('}');

@@ -4,20 +4,26 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace stoker::house {
+
+struct JsonMember;
 
 struct JsonValue {
   enum class Kind { kNull, kBool, kNumber, kString, kArray, kObject };
   Kind kind = Kind::kNull;
   std::string text;  // of a string, decoded; of a number or bool, as written
   std::vector<JsonValue> items;
-  std::vector<std::pair<std::string, JsonValue>> members;
+  std::vector<JsonMember> members;
 
   const JsonValue* Get(std::string_view key) const;  // null where there is no such member
   std::string Text(std::string_view key) const;      // "" where there is none
+};
+
+struct JsonMember {
+  std::string name;
+  JsonValue value;
 };
 
 std::optional<JsonValue> ReadJson(std::string_view text);
