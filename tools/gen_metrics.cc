@@ -55,7 +55,7 @@ std::optional<std::string> Parse(const std::string& text, std::vector<Row>& rows
   if (!json.is_object() || !json.contains("metrics") || !json["metrics"].is_array()) {
     return "no \"metrics\" list";
   }
-  static const std::set<std::string> kScopes{"card", "host", "core", "disk", "net", "rack"};
+  static const std::set<std::string> kScopes{"card", "host", "core", "disk", "net", "rack", "job"};
   std::set<int> ids;
   std::set<std::string> names;
   for (const auto& m : json["metrics"]) {
@@ -97,7 +97,7 @@ std::string Header(const std::vector<Row>& rows) {
 
 namespace stoker::ledger {
 
-enum class Scope { kCard, kHost, kCore, kDisk, kNet, kRack };
+enum class Scope { kCard, kHost, kCore, kDisk, kNet, kRack, kJob };
 std::string_view ScopeName(Scope scope);  // "card", "host", ...
 
 enum class MetricKind { kGauge, kCounter };
@@ -178,7 +178,7 @@ const MetricInfo& Info(Metric metric) {
 }
 
 std::string_view ScopeName(Scope scope) {
-  constexpr std::string_view kNames[] = {"card", "host", "core", "disk", "net", "rack"};
+  constexpr std::string_view kNames[] = {"card", "host", "core", "disk", "net", "rack", "job"};
   return kNames[static_cast<size_t>(scope)];
 }
 

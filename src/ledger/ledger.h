@@ -17,8 +17,8 @@
 
 namespace stoker::ledger {
 
-// What a series belongs to. `id` is Card::id for cards, the core's number for cores, and 0 with a
-// `name` for disks and nets; host has neither.
+// What a series belongs to. `id` is Card::id for cards, Job::id for jobs, the core's number for
+// cores, and 0 with a `name` for disks, nets and meters; host has neither.
 struct Subject {
   Scope scope = Scope::kHost;
   int64_t id = 0;

@@ -10,7 +10,7 @@
 
 namespace stoker::ledger {
 
-enum class Scope { kCard, kHost, kCore, kDisk, kNet, kRack };
+enum class Scope { kCard, kHost, kCore, kDisk, kNet, kRack, kJob };
 std::string_view ScopeName(Scope scope);  // "card", "host", ...
 
 enum class MetricKind { kGauge, kCounter };
@@ -36,6 +36,28 @@ enum class Metric : uint16_t {
   kPcieGeneration = 18,
   kPcieWidth = 19,
   kReadCostS = 20,
+  kSmActiveRatio = 21,
+  kSmOccupancyRatio = 22,
+  kTensorActiveRatio = 23,
+  kDramActiveRatio = 24,
+  kPcieSentBytesPerS = 25,
+  kPcieReceivedBytesPerS = 26,
+  kNvlinkSentBytesPerS = 27,
+  kNvlinkReceivedBytesPerS = 28,
+  kNvdecBusyRatio = 29,
+  kNvjpgBusyRatio = 30,
+  kThrottledSyncBoostS = 31,
+  kThrottledBoardS = 32,
+  kThrottledReliabilityS = 33,
+  kEccCorrected = 34,
+  kEccUncorrected = 35,
+  kRemappedRowsCorrected = 36,
+  kRemappedRowsUncorrected = 37,
+  kRemapPending = 38,
+  kRemapFailed = 39,
+  kPcieReplays = 70,
+  kRecoveryAction = 71,
+  kUnreadS = 72,
   kCpuBusyRatio = 40,
   kCoreBusyRatio = 41,
   kLoad1m = 42,
@@ -49,8 +71,19 @@ enum class Metric : uint16_t {
   kDiskBusyRatio = 50,
   kNetReceivedBytesPerS = 51,
   kNetSentBytesPerS = 52,
+  kRackPowerW = 53,
+  kRackEnergyJ = 54,
+  kJobCpuCores = 55,
+  kJobMemoryBytes = 56,
+  kJobProcesses = 57,
+  kJobReadBytesPerS = 58,
+  kDiskFreeBytes = 59,
   kServeCpuRatio = 60,
   kServeMemoryBytes = 61,
+  kServeWrittenBytesPerS = 62,
+  kProbeCpuRatio = 63,
+  kProbeMemoryBytes = 64,
+  kDriverBusyRatio = 65,
 };
 
 struct MetricInfo {

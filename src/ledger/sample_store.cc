@@ -76,7 +76,7 @@ Result<std::vector<Series>> SampleStore::AllSeries() {
     const std::optional<Metric> metric = MetricFromId(q.Int());
     const int64_t scope = q.Int();
     // Metrics and scopes that only a newer Stoker knows are there, but not for us.
-    if (!metric || scope < 0 || scope > static_cast<int64_t>(Scope::kRack)) continue;
+    if (!metric || scope < 0 || scope > static_cast<int64_t>(Scope::kJob)) continue;
     series.metric = *metric;
     series.subject.scope = static_cast<Scope>(scope);
     series.subject.id = q.Int();

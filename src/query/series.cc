@@ -39,6 +39,8 @@ std::string LabelOf(const ledger::Subject& subject, const Places& places) {
     }
     case Scope::kCore:
       return "core " + std::to_string(subject.id);
+    case Scope::kJob:
+      return "job " + std::to_string(subject.id);
     case Scope::kHost:
       return "host";
     default:
