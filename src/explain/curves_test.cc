@@ -7,7 +7,7 @@
 namespace stoker::explain {
 namespace {
 
-query::MetricCurve Points(std::vector<std::pair<double, double>> epochs) {
+query::MetricCurve Points(const std::vector<std::pair<double, double>>& epochs) {
   query::MetricCurve curve{"val/loss", {}};
   int64_t ms = 0;
   for (const auto& [epoch, value] : epochs) {

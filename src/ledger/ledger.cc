@@ -182,7 +182,7 @@ class LedgerImpl final : public Ledger {
     if (db_->damage()) return *db_->damage();
     STOKER_ASSIGN(Transaction transaction, Transaction::Begin(*db_, Transaction::Kind::kWrite));
     Result<bool> records = change(*db_, samples_);
-    Status committed = records ? transaction.Commit() : Status(std::move(records).error());
+    Status committed = records ? transaction.Commit() : Status(records.error());
     if (!committed) {
       samples_.Forget();
       return committed;

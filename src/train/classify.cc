@@ -135,10 +135,12 @@ LoopOptions MakeLoopOptions(const ClassifyOptions& options, const photo::Folder&
 // One run with all its parts, in the order in which they need each other.
 class ClassifyRun {
  public:
-  ClassifyRun(const ClassifyOptions& options, const ClassifyServices& services,
+  // `log` may be null.
+  ClassifyRun(const ClassifyOptions& options, const ClassifyServices& services, RunLogHook* log,
               const photo::Folder& folder, const at::Device& device)
       : options_(options),
         services_(services),
+        log_(log),
         folder_(folder),
         device_(device),
         train_loader_(folder.train, LoaderOptions(options, true, options.cache_bytes * 4 / 5)),
@@ -154,12 +156,9 @@ class ClassifyRun {
   Result<ClassifyReport> Run() {
     Greet();
     std::vector<Hook*> hooks = {&progress_};
-    if (services_.run_log) {
-      log_ = std::make_unique<RunLogHook>(
-          *services_.run_log, services_.clock,
-          PlanJson(options_, folder_, report_.parameters, device_),
-          [this](std::string_view text) { progress_.OnNote(std::string(text)); });
-      hooks.push_back(log_.get());
+    if (log_) {
+      log_->set_plan(PlanJson(options_, folder_, report_.parameters, device_));
+      hooks.push_back(log_);
     }
     if (services_.extra) hooks.push_back(services_.extra);
     Loop loop(task_, train_, val_, MakeLoopOptions(options_, folder_, device_), services_.clock,
@@ -242,6 +241,7 @@ class ClassifyRun {
 
   const ClassifyOptions& options_;
   const ClassifyServices& services_;
+  RunLogHook* const log_;
   const photo::Folder& folder_;
   const at::Device device_;
   photo::Loader train_loader_;
@@ -250,13 +250,18 @@ class ClassifyRun {
   PhotoSource val_;
   ClassifyTask task_;
   ProgressHook progress_;
-  std::unique_ptr<RunLogHook> log_;
   ClassifyReport report_;
 };
 
 Result<ClassifyReport> ClassifyChecked(const ClassifyOptions& options,
                                        const ClassifyServices& services) {
   STOKER_TRY(CheckOptions(options));
+  std::unique_ptr<RunLogHook> log;
+  if (services.run_log) {
+    log = std::make_unique<RunLogHook>(
+        *services.run_log, services.clock,
+        [&](std::string_view text) { services.write(std::string(text) + "\n"); });
+  }
   STOKER_ASSIGN(const photo::Folder folder, photo::OpenFolder(options.data));
   STOKER_ASSIGN(const at::Device device, ChooseDevice(options.device));
   if (HoldsRun(options.out) && !options.resume && !options.overwrite) {
@@ -266,7 +271,7 @@ Result<ClassifyReport> ClassifyChecked(const ClassifyOptions& options,
   STOKER_TRY(MakeDirs(options.out));
   STOKER_ASSIGN(const FileLock lock, FileLock::Take(JoinPath(options.out, ".lock")));
   at::set_num_threads(options.threads);
-  ClassifyRun run(options, services, folder, device);
+  ClassifyRun run(options, services, log.get(), folder, device);
   return run.Run();
 }
 

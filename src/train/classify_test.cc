@@ -160,6 +160,7 @@ TEST_F(ClassifyTest, TheRunLogTellsEverything) {
   ASSERT_TRUE(Train(options, nullptr, log.get()));
   std::map<runlog::Kind, int> kinds;
   std::set<std::string> metrics;
+  std::map<std::string, int> phases;
   std::set<std::string> roles;
   const std::string text = ReadFile(path).value();
   for (const auto line : Split(Trim(text), '\n')) {
@@ -175,7 +176,8 @@ TEST_F(ClassifyTest, TheRunLogTellsEverything) {
     if (event->kind == runlog::Kind::kPhase) {
       const bool says_epoch =
           line.find(R"("epoch":1)") != line.npos || line.find(R"("epoch":2)") != line.npos;
-      EXPECT_TRUE(says_epoch) << line;
+      EXPECT_NE(says_epoch, event->phase == "startup") << line;
+      ++phases[event->phase];
     }
     if (event->kind != runlog::Kind::kCheckpoint) continue;
     roles.insert(event->role);
@@ -186,6 +188,7 @@ TEST_F(ClassifyTest, TheRunLogTellsEverything) {
   EXPECT_EQ(kinds[runlog::Kind::kThroughput], 2);
   EXPECT_EQ(kinds[runlog::Kind::kWait], 2);
   EXPECT_EQ(kinds[runlog::Kind::kPhase] % 2, 0);
+  EXPECT_EQ(phases["startup"], 2);
   EXPECT_EQ(roles, (std::set<std::string>{"best", "last"}));
   for (const char* name : {"train/loss", "val/loss", "val/accuracy", "lr"}) {
     EXPECT_TRUE(metrics.contains(name)) << name;

@@ -9,16 +9,15 @@ namespace {
 // Step lines are for following a long epoch, not for every step.
 constexpr Millis kStepLineEvery{5'000};
 constexpr const char* kUnit = "photo";
+constexpr std::string_view kStartup = "startup";
 
 }  // namespace
 
-RunLogHook::RunLogHook(runlog::Writer& writer, const Clock& clock, std::string plan_json,
+RunLogHook::RunLogHook(runlog::Writer& writer, const Clock& clock,
                        std::function<void(std::string_view)> warn)
-    : writer_(writer),
-      clock_(clock),
-      plan_json_(std::move(plan_json)),
-      warn_(std::move(warn)),
-      last_step_line_(clock.Mono()) {}
+    : writer_(writer), clock_(clock), warn_(std::move(warn)), last_step_line_(clock.Mono()) {
+  OnPhase(kStartup, true, 0);
+}
 
 void RunLogHook::Append(runlog::RunEvent event) {
   auto written = writer_.Append(std::move(event));
@@ -36,6 +35,7 @@ void RunLogHook::OnStart(const RunInfo& info) {
   plan.best_metric = info.judge;
   plan.best_higher = info.higher_is_better;
   Append(std::move(plan));
+  OnPhase(kStartup, false, 0);
 }
 
 void RunLogHook::OnPhase(std::string_view phase, bool begins, int epoch) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "base/clock.h"
 #include "runlog/writer.h"
@@ -13,10 +14,13 @@ namespace stoker::train {
 
 class RunLogHook final : public Hook {
  public:
-  // `plan_json` is an object whose fields the plan line carries beside the loop's own. `warn` hears
-  // once where the log cannot be written: training does not end for that.
-  RunLogHook(runlog::Writer& writer, const Clock& clock, std::string plan_json,
+  // Begins the phase "startup", which OnStart ends. `warn` hears once where the log cannot be
+  // written: training does not end for that.
+  RunLogHook(runlog::Writer& writer, const Clock& clock,
              std::function<void(std::string_view)> warn);
+
+  // An object whose fields the plan line carries beside the loop's own.
+  void set_plan(std::string plan_json) { plan_json_ = std::move(plan_json); }
 
   void OnStart(const RunInfo& info) override;
   void OnPhase(std::string_view phase, bool begins, int epoch) override;
@@ -31,7 +35,7 @@ class RunLogHook final : public Hook {
 
   runlog::Writer& writer_;
   const Clock& clock_;
-  const std::string plan_json_;
+  std::string plan_json_ = "{}";
   const std::function<void(std::string_view)> warn_;
   bool warned_ = false;
   RunInfo run_;
