@@ -59,7 +59,7 @@ class QueryTest : public testing::Test {
     }
   }
 
-  Job MakeJob(int64_t id, std::vector<int> gpus) {
+  Job MakeJob(int64_t id, const std::vector<int>& gpus) {
     Job job;
     job.id = id;
     job.name = "job-" + std::to_string(id);

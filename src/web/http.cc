@@ -104,7 +104,7 @@ const std::vector<std::pair<std::string, std::string>>& SecurityHeaders() {
   return headers;
 }
 
-HostRule::HostRule(std::string bound, std::vector<std::string> names)
+HostRule::HostRule(const std::string& bound, std::vector<std::string> names)
     : bound_(ToLower(bound)),
       wildcard_(bound_ == "0.0.0.0" || bound_ == "::"),
       names_(std::move(names)) {

@@ -43,7 +43,7 @@ class HostRule {
  public:
   // `bound` is the address listened on; the wildcard lets any literal address through, which no
   // DNS answer can forge.
-  HostRule(std::string bound, std::vector<std::string> names);
+  HostRule(const std::string& bound, std::vector<std::string> names);
   bool Allows(std::string_view host_header) const;
 
  private:
