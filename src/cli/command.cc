@@ -42,6 +42,7 @@ std::vector<Command> Commands() {
       {"restore", "bring a checkpoint back", RestoreCommand},
       {"vault", "the state of the copies; verify them", VaultCommand},
       {"explain", "where a job's time, power and accuracy went", ExplainCommand},
+      {"compare", "jobs against each other: speed, watts, energy a unit", CompareCommand},
       {"report", "write the notebook of one or more jobs", ReportCommand},
       {"import", "take a log of nvidia-smi or another trainer's run in as a job", ImportCommand},
       {"plan", "capping and parking under a power budget: what if", PlanCommand},

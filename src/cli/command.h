@@ -19,6 +19,7 @@ struct Command {
 };
 
 Result<int> CheckpointsCommand(Context& context, const std::vector<std::string>& args);
+Result<int> CompareCommand(Context& context, const std::vector<std::string>& args);
 Result<int> DoctorCommand(Context& context, const std::vector<std::string>& args);
 Result<int> EventsCommand(Context& context, const std::vector<std::string>& args);
 Result<int> ExplainCommand(Context& context, const std::vector<std::string>& args);

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "cli/books.h"
 #include "cli/command.h"
+#include "cli/explain_job.h"
 #include "cli/options.h"
 #include "explain/explain.h"
 #include "query/query.h"
@@ -14,13 +15,14 @@
 #include "report/notebook.h"
 
 namespace stoker::cli {
-namespace {
 
 Result<explain::Explanation> ExplainJob(Context& context, ledger::Ledger& books, int64_t id) {
   STOKER_ASSIGN(auto detail, query::GetJob(books, id, context.clock));
   STOKER_ASSIGN(auto use, query::GetJobUse(books, detail.view.job, context.clock));
   return explain::Explain(std::move(detail), std::move(use));
 }
+
+namespace {
 
 constexpr int kNotebookPoints = 600;
 

@@ -15,16 +15,24 @@ using Rule = void (*)(const Facts&, Findings&);
 
 // In order of interest; severity is sorted above it.
 constexpr Rule kRules[] = {
-    FindOutcome,    FindDiverged,          FindBestAndAfter, FindOverfit,
-    FindPlateau,    FindUnsafeCheckpoints, FindUse,          FindIdleCards,
-    FindCpuStarved, FindBusyWithoutWork,   FindThrottle,     FindWarmCards,
-    FindPhases,     FindSharedCards,       FindUnread,       FindEnergyDisagreement,
+    FindOutcome,
+    FindDiverged,
+    FindBestAndAfter,
+    FindOverfit,
+    FindPlateau,
+    FindUnsafeCheckpoints,
+    FindUse,
+    FindIdleCards,
+    FindStalls,
+    FindCpuStarved,
+    FindBusyWithoutWork,
+    FindThrottle,
+    FindWarmCards,
+    FindPhases,
+    FindSharedCards,
+    FindUnread,
+    FindEnergyDisagreement,
 };
-
-int Rank(const std::string& severity) {
-  if (severity == kWarning) return 0;
-  return severity == kNotice ? 1 : 2;
-}
 
 // A run without a kept best (an older record, a reader that keeps none) still has its curves.
 void FillBest(query::JobDetail& detail) {
@@ -53,13 +61,18 @@ void FillBest(query::JobDetail& detail) {
 
 }  // namespace
 
+int SeverityRank(const std::string& severity) {
+  if (severity == kWarning) return 0;
+  return severity == kNotice ? 1 : 2;
+}
+
 Explanation Explain(query::JobDetail detail, query::JobUse use) {
   FillBest(detail);
   Explanation out;
   const Facts facts{detail, use};
   for (const Rule rule : kRules) rule(facts, out.findings);
   std::stable_sort(out.findings.begin(), out.findings.end(), [](const auto& a, const auto& b) {
-    return Rank(a.severity) < Rank(b.severity);
+    return SeverityRank(a.severity) < SeverityRank(b.severity);
   });
   out.detail = std::move(detail);
   out.use = std::move(use);

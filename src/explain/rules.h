@@ -22,6 +22,7 @@ using Findings = std::vector<Finding>;
 constexpr const char* kInfo = "info";
 constexpr const char* kNotice = "notice";
 constexpr const char* kWarning = "warning";
+int SeverityRank(const std::string& severity);  // 0 is what matters most
 
 // How the job ended and what it left: outcome.cc
 void FindOutcome(const Facts& facts, Findings& out);
@@ -39,6 +40,7 @@ void FindUse(const Facts& facts, Findings& out);
 void FindIdleCards(const Facts& facts, Findings& out);
 void FindCpuStarved(const Facts& facts, Findings& out);
 void FindBusyWithoutWork(const Facts& facts, Findings& out);
+void FindStalls(const Facts& facts, Findings& out);  // stalls.cc
 void FindThrottle(const Facts& facts, Findings& out);
 void FindWarmCards(const Facts& facts, Findings& out);
 void FindUnread(const Facts& facts, Findings& out);

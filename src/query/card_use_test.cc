@@ -7,7 +7,6 @@
 namespace stoker::query {
 namespace {
 
-
 WallTime At(double seconds) { return WallTime{static_cast<int64_t>(seconds * 1000)}; }
 Window Between(double from, double to) { return {At(from), At(to)}; }
 

@@ -4,6 +4,7 @@
 #include "query/card_use.h"
 #include "query/measure.h"
 #include "query/query.h"
+#include "query/rhythm.h"
 #include "query/throttle.h"
 
 namespace stoker::query {
@@ -137,6 +138,7 @@ Result<JobUse> MeasureCards(ledger::Ledger& ledger, const Job& job, const Clock&
   if (!job.started_at) return use;
   STOKER_ASSIGN(const auto cards, CardsById(ledger));
   std::optional<double> after_best;
+  RhythmBuilder rhythm(window);
   for (size_t i = 0; i < job.cards.size(); ++i) {
     STOKER_ASSIGN(const CardSamples samples, SamplesOf(ledger, job.cards[i], window));
     CardUse card = UseOfCard(samples, window);
@@ -149,8 +151,10 @@ Result<JobUse> MeasureCards(ledger::Ledger& ledger, const Job& job, const Clock&
     }
     if (job.gpus.size() == job.cards.size()) card.gpu = job.gpus[i];
     AddAfterBest(job, samples, window, use.total);
+    rhythm.Add(card.gpu, samples);
     use.cards.push_back(std::move(card));
   }
+  use.rhythm = rhythm.Finish();
   after_best = use.total.after_best_energy_j;
   use.total = TotalOf(use.cards);
   use.total.after_best_energy_j = after_best;

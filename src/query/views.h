@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -83,12 +84,34 @@ struct HostUse {
       pressure_io_mean_ratio;
 };
 
+// When the cards of a job worked together and when they stood still together.
+struct Rhythm {
+  struct Stall {
+    WallTime from, to;
+  };
+  WallTime from, to;        // the working time: while the job held its memory
+  double step_s = 0;        // how far apart the reads lie
+  double power_mean_w = 0;  // of all cards together, in the working time
+  double power_p90_w = 0;
+  std::optional<double> busy_mean_ratio;
+  // Total power under half of its 90th percentile for a second or more, and then up again.
+  std::vector<Stall> stalls;
+  double stalled_s = 0;
+  std::optional<double> stall_median_s;  // how long one lasted
+  std::optional<double> stall_period_s;  // from the start of one to the start of the next, median
+  std::optional<double> stall_power_w;   // of all cards together
+  std::vector<std::pair<int, double>> stall_busy_ratio;  // by gpu
+
+  double work_s() const { return static_cast<double>((to - from).count()) / 1000; }
+};
+
 // The ledger of a job: what it used.
 struct JobUse {
   std::vector<CardUse> cards;
   UseTotal total;
   HostUse host;
-  WallTime from, to;  // the window: the job's start to its end, or to now
+  WallTime from, to;             // the window: the job's start to its end, or to now
+  std::optional<Rhythm> rhythm;  // nullopt: too few reads of all cards together
 };
 
 // One metric of a run against epochs (or steps, where it has no epochs).

@@ -180,6 +180,20 @@ Json TotalJson(const query::UseTotal& total) {
           {"throttled_samples", total.throttled_samples}};
 }
 
+Json RhythmJson(const std::optional<query::Rhythm>& rhythm) {
+  if (!rhythm) return nullptr;
+  return {{"from", FormatTime(rhythm->from)},
+          {"to", FormatTime(rhythm->to)},
+          {"power_mean_w", Finite(rhythm->power_mean_w)},
+          {"power_p90_w", Finite(rhythm->power_p90_w)},
+          {"busy_mean_ratio", OrNull(rhythm->busy_mean_ratio)},
+          {"stalls", rhythm->stalls.size()},
+          {"stalled_s", Finite(rhythm->stalled_s)},
+          {"stall_median_s", OrNull(rhythm->stall_median_s)},
+          {"stall_period_s", OrNull(rhythm->stall_period_s)},
+          {"stall_power_w", OrNull(rhythm->stall_power_w)}};
+}
+
 Json FindingJson(const explain::Finding& finding) {
   Json numbers = Json::object();
   for (const auto& [name, value] : finding.numbers) numbers[name] = Finite(value);
@@ -296,6 +310,7 @@ Json ExplainJson(const explain::Explanation& explanation) {
   json["cards"] = Json::array();
   for (const query::CardUse& card : use.cards) json["cards"].push_back(CardUseJson(card));
   json["total"] = TotalJson(use.total);
+  json["rhythm"] = RhythmJson(use.rhythm);
   json["host"] = {{"cpu_mean_ratio", OrNull(use.host.cpu_mean_ratio)},
                   {"cpu_peak_ratio", OrNull(use.host.cpu_peak_ratio)},
                   {"memory_peak_bytes", OrNull(use.host.memory_peak_bytes)},
@@ -304,6 +319,36 @@ Json ExplainJson(const explain::Explanation& explanation) {
   json["best"] = BestJson(job.best);
   json["findings"] = Json::array();
   for (const auto& finding : explanation.findings) json["findings"].push_back(FindingJson(finding));
+  return json;
+}
+
+Json CompareJson(const explain::Comparison& comparison, const explain::Decomposition* parts) {
+  Json json = {{"schema_version", 1}, {"jobs", Json::array()}, {"findings", Json::array()}};
+  for (const explain::Side& side : comparison.sides) {
+    json["jobs"].push_back({{"job", side.job},
+                            {"name", side.name},
+                            {"cards", side.cards},
+                            {"unit", side.unit.empty() ? Json(nullptr) : Json(side.unit)},
+                            {"units_per_s", OrNull(side.units_per_s)},
+                            {"epoch_s", OrNull(side.epoch_s)},
+                            {"step_ms", OrNull(side.step_ms())},
+                            {"busy_mean_ratio", OrNull(side.busy_ratio)},
+                            {"power_mean_w", OrNull(side.power_w)},
+                            {"gpu_energy_j", OrNull(side.energy_j)},
+                            {"j_per_unit", OrNull(side.j_per_unit())},
+                            {"rhythm", RhythmJson(side.rhythm)}});
+  }
+  for (const auto& finding : comparison.findings) json["findings"].push_back(FindingJson(finding));
+  json["arms"] = nullptr;
+  if (!parts) return json;
+  json["arms"] = {{"total_ms", Finite(parts->total_ms)},
+                  {"interaction_ms", OrNull(parts->interaction_ms)},
+                  {"cannot_tell", parts->cannot_tell},
+                  {"shares", Json::array()}};
+  for (const explain::Share& share : parts->shares) {
+    json["arms"]["shares"].push_back(
+        {{"id", share.id}, {"what", share.what}, {"ms", Finite(share.ms)}});
+  }
   return json;
 }
 

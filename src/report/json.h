@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "explain/compare.h"
 #include "explain/explain.h"
 #include "query/views.h"
 
@@ -19,5 +20,7 @@ Json CheckpointsJson(const std::vector<query::CheckpointView>& checkpoints);
 Json EventsJson(const std::vector<ledger::Event>& events);
 Json SeriesJson(const std::vector<query::SeriesView>& series);
 Json ExplainJson(const explain::Explanation& explanation);
+// `parts` may be null.
+Json CompareJson(const explain::Comparison& comparison, const explain::Decomposition* parts);
 
 }  // namespace stoker::report

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "explain/compare.h"
 #include "explain/explain.h"
 #include "query/views.h"
 
@@ -22,5 +23,8 @@ std::string CheckpointsText(const std::vector<query::CheckpointView>& checkpoint
                             const TextStyle& style);
 std::string EventsText(const std::vector<ledger::Event>& events, const TextStyle& style);
 std::string ExplainText(const explain::Explanation& explanation, const TextStyle& style);
+// `parts` may be null.
+std::string CompareText(const explain::Comparison& comparison, const explain::Decomposition* parts,
+                        const TextStyle& style);
 
 }  // namespace stoker::report

@@ -54,23 +54,6 @@ std::string CardsText(const query::JobUse& use, const TextStyle& style) {
   return table.Render(style, 2);
 }
 
-std::string FindingText(const explain::Finding& finding, const TextStyle& style) {
-  const char* mark = finding.severity == "info" ? "·" : "!";
-  std::string out;
-  bool first = true;
-  for (const std::string& line : Wrap(Printable(finding.text), style.width - 4)) {
-    const std::string lead = first ? Toned(mark, SeverityTone(finding.severity), style) : " ";
-    out += fmt::format("  {} {}\n", lead, line);
-    first = false;
-  }
-  if (finding.cannot_tell.empty()) return out;
-  const std::string cannot = "Cannot tell: " + Printable(finding.cannot_tell);
-  for (const std::string& line : Wrap(cannot, style.width - 4)) {
-    out += "    " + Toned(line, Tone::kDim, style) + "\n";
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string ExplainText(const explain::Explanation& explanation, const TextStyle& style) {

@@ -99,4 +99,21 @@ std::string Title(const std::string& text, const TextStyle& style) {
   return "\n" + Toned(text, Tone::kBold, style) + "\n";
 }
 
+std::string FindingText(const explain::Finding& finding, const TextStyle& style) {
+  const char* mark = finding.severity == "info" ? "·" : "!";
+  std::string out;
+  bool first = true;
+  for (const std::string& line : Wrap(Printable(finding.text), style.width - 4)) {
+    const std::string lead = first ? Toned(mark, SeverityTone(finding.severity), style) : " ";
+    out += fmt::format("  {} {}\n", lead, line);
+    first = false;
+  }
+  if (finding.cannot_tell.empty()) return out;
+  const std::string cannot = "Cannot tell: " + Printable(finding.cannot_tell);
+  for (const std::string& line : Wrap(cannot, style.width - 4)) {
+    out += "    " + Toned(line, Tone::kDim, style) + "\n";
+  }
+  return out;
+}
+
 }  // namespace stoker::report

@@ -25,5 +25,6 @@ std::string DurationText(double seconds);
 std::string EnergyText(const std::optional<double>& joules);
 std::string EpochsText(const ledger::Job& job);  // "37/90"
 std::string Title(const std::string& text, const TextStyle& style);
+std::string FindingText(const explain::Finding& finding, const TextStyle& style);
 
 }  // namespace stoker::report
