@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace stoker::query {
 namespace {
@@ -25,9 +26,10 @@ double Quantile(std::vector<double> values, double share) {
   return values[at];
 }
 
-std::optional<double> MedianOf(const std::vector<double>& values) {
+std::optional<double> MedianOf(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
-  return Quantile(values, 0.5);
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
 struct Mean {
@@ -151,8 +153,8 @@ void RhythmBuilder::FindStalls(size_t first, size_t last, Rhythm& out) const {
     }
     i = end;
   }
-  out.stall_median_s = MedianOf(lengths);
-  out.stall_period_s = MedianOf(periods);
+  out.stall_median_s = MedianOf(std::move(lengths));
+  out.stall_period_s = MedianOf(std::move(periods));
   if (!steps.empty()) DescribeStalls(steps, out);
 }
 

@@ -50,6 +50,15 @@ TEST(RhythmTest, TheCardThatTheOthersWaitForIsTheOneThatIsNotBusy) {
   EXPECT_EQ(rhythm->stall_busy_ratio[1], std::make_pair(1, 1.0));
 }
 
+TEST(RhythmTest, OfTwoPeriodsTheMedianLiesBetween) {
+  CardSamples s;
+  for (int t = 0; t < 300; ++t) {
+    const bool pause = (t >= 50 && t < 60) || (t >= 150 && t < 160) || (t >= 200 && t < 210);
+    s.power.push_back({At(t), pause ? 100.0 : 500.0});
+  }
+  EXPECT_NEAR(*RhythmOf({s})->stall_period_s, 75, 1e-9);
+}
+
 TEST(RhythmTest, ASteadyRunHasNone) {
   CardSamples s;
   for (int t = 0; t < 300; ++t) s.power.push_back({At(t), 500.0});
