@@ -107,6 +107,16 @@ double TurningAt60(double t) { return t < 0.6 ? 1 - t : 0.4 + 0.6 * (t - 0.6); }
 double ScoreTurningAt60(double t) { return t < 0.6 ? t : 0.6 - 0.5 * (t - 0.6); }
 double Rising(double t) { return 1 - std::exp(-3 * t); }
 
+TEST(ExplainTest, AReasonThatRepeatsTheExitCodeIsSaidOnce) {
+  query::JobDetail d = Detail(JobState::kFailed);
+  d.view.job.exit_code = 3;
+  d.view.job.reason = "exit code 3";
+  const Explanation e = Explain(std::move(d), {});
+  ASSERT_FALSE(e.findings.empty());
+  const std::string& text = e.findings.front().text;
+  EXPECT_EQ(text.find("exit code 3"), text.rfind("exit code 3")) << text;
+}
+
 TEST(ExplainTest, BestAndWhatRanAfterIt) {
   query::JobDetail d = Detail();
   std::vector<double> score;

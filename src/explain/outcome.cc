@@ -92,7 +92,10 @@ void FindOutcome(const Facts& facts, Findings& out) {
     }
     finding.cannot_tell = "Why: the end of its log says.";
   }
-  if (!job.reason.empty()) finding.text += fmt::format(": {}", job.reason);
+  // A reason that only repeats the exit code is said once.
+  if (!job.reason.empty() && finding.text.find(job.reason) == std::string::npos) {
+    finding.text += fmt::format(": {}", job.reason);
+  }
   finding.text += ".";
   if (job.last_epoch && job.epochs_planned && *job.last_epoch < *job.epochs_planned) {
     finding.text += fmt::format(" It had done {} of {} epochs.", EpochName(*job.last_epoch),
